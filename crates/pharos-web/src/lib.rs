@@ -1,34 +1,13 @@
-//! The web face of Pharos: search page, snapshot, cleaned view, JSON API, health and metrics over HTTP.
+//! HTTP server of Pharos: search page, cached pages, JSON API, operator's desk, health checks and metrics.
 //!
-//! **In:** requests from people, browsers and programs: none of them trusted.
-//! **Out:** pages that work without JavaScript and ask no third party for anything, in English and Chinese;
-//! the same [`Answer`](pharos_query::Answer) as `pharos search --json` under `/api/v1/search`.
+//! **In:** requests of people, browsers and programs, none of them trusted. **Out:** pages in English and Chinese that work
+//! without JavaScript, and the same [`Answer`](pharos_query::Answer) as `pharos search --json` under `/api/v1/search`.
 //!
 //! ```text
-//! /                        home.rs       the box and how many pages can be searched
-//! /search?q=…&page=1       results.rs    the result page          paging.rs   which pages it links to
-//! /snapshot/ID?q=…         snapshot.rs   banner around the stored page; &at=… another version, &view=text cleaned
-//! /snapshot/ID/content     snapshot.rs   the stored page itself, in a cage    stored.rs   which version, and may we
-//! /clean?url=…             clean.rs      the stored page before and after cleaning, side by side
-//! /search?format=rss       formats/      results as RSS, or as JSON and CSV in SearXNG's shape
-//! /api/v1/search?q=…       api/          the answer as JSON, errors as application/problem+json; a page, pages like it,
-//!                                        submissions, numbers; /api/v1/openapi.json tells of all, and /api for people
-//! /api/v1/suggest?q=…      suggest.rs    what a query may become; /suggest for browsers; /api/v1/hot what many ask
-//! /api/v1/click            click.rs      what was clicked; impressions.rs believes only what was shown
-//! /bot?url=…               bot.rs        for webmasters: how we crawl, and what is known of a page of theirs
-//! /admin                   admin/        the operator's desk: behind a login, and for this machine only unless told otherwise
-//! /healthz /metrics        health.rs     metrics.rs
-//! /static … /robots.txt    assets.rs     style, icons, robots.txt, OpenSearch description
+//! connection ─▶ server/   limits, TLS, event loop, HTTP ─▶ router, middleware ─▶ Visitor (language, parameters)
+//!            ─▶ pages/    HTML pages            api/   JSON, OpenAPI, RSS, CSV          admin/   the operator's desk
+//!            ─▶ state/    AppState: search, library, catalog, on the worker pool; query log and learning
 //! ```
-//!
-//! A request passes `router.rs` (limits, time, panics), `headers.rs` (what browsers must not do), becomes a
-//! visitor (`visitor.rs`: language and parameters, read leniently; the API reads them strictly), is answered through
-//! `service.rs`, which with `stored.rs` (a stored copy), `known.rs` (one page) and `submission.rs` (an address to fetch) calls
-//! other rooms, and is written by `page.rs` from the templates with the words of `words.rs`.
-//!
-//! Every query is written down with what was shown for it (`journal.rs`); `learning.rs` learns from that.
-//!
-//! The one call:
 //!
 //! ```no_run
 //! # async fn example(search: std::sync::Arc<pharos_query::Search>, library: std::sync::Arc<dyn pharos_store::Library>,
@@ -49,80 +28,26 @@
 //! # }
 //! ```
 //!
-//! 20,000 pages of the test web, client and server on the same two cores, answers packed with gzip (`cd bench && cargo run
-//! --release -p bench-web -- --seconds 8`; answers, p50 and p99 by wrk, fairness by clients that count for themselves):
-//!
-//! | asked for | connections | answers/s | p50 | p99 | Jain's index of fairness | server's memory, MB |
-//! |---|---|---|---|---|---|---|
-//! | result page, known from before | 100 | 6,108 | 15 ms | 32 ms | 0.997 | 221 |
-//! | | 1,000 | 5,515 | 175 ms | 277 ms | 1.000 | 261 |
-//! | | 10,000 | 4,800 | 1.9 s | 2.8 s | 0.990 | 619 |
-//! | result page, never asked before | 100 | 954 | 111 ms | 167 ms | 1.000 | 610 |
-//! | home page | 10,000 | 13,840 | 643 ms | 988 ms | | 737 |
-//! | nginx: a result page as a file | 10,000 | 47,813 | 185 ms | 314 ms | | |
-//!
-//! While 10,000 connections ask what was never asked, 715 a second are answered, and all others are told when to come back.
-//! A result page takes 4 to 6 KB on the wire, all of a first visit 20 KB. In a browser that runs it is painted after 64 ms (a
-//! page of one word: 40 ms); the first page of a browser that has just been started, after 320 ms (112 ms).
-//!
 //! # Invariants
-//! * Nothing from outside reaches a page unescaped; the only HTML taken as it is was made by our own rooms.
-//! * A stored page can run nothing, load nothing and reach nothing of our origin: it has its own document, a
-//!   sandbox, and a policy that allows inline style and nothing else.
-//! * No parameter, however odd, gives an error page of the 5xx kind; a panic gives one and no dropped connection.
-//! * Only links to `http` and `https` addresses are links.
+//! * External text is always escaped. The only HTML inserted unescaped was generated by `pharos-html` and `pharos-query`.
+//! * A stored page can run nothing, load nothing and reach nothing of our origin: it is a separate, sandboxed document with a
+//!   policy that allows inline styles only.
+//! * No parameter causes a 5xx response; a panic causes one, but no dropped connection.
+//! * Only `http` and `https` URLs become links.
 
-mod access;
 mod admin;
 mod api;
-mod assets;
-mod bot;
-mod clean;
-mod click;
-mod failure;
-mod formats;
-mod guests;
-mod headers;
-mod health;
-mod help;
-mod home;
-mod hot;
-mod impressions;
-mod journal;
-mod known;
-mod learning;
-mod metrics;
-mod open_files;
-mod origin;
-mod packing;
-mod page;
-mod paging;
-mod patience;
-mod pool;
-mod privacy;
-mod rate;
-mod results;
-mod router;
+mod messages;
+mod pages;
 mod server;
-mod service;
-mod sessions;
-mod settings;
-mod snapshot;
-mod stored;
-mod submission;
-mod suggest;
+mod state;
 #[cfg(test)]
 mod testing;
-mod threads;
-mod tls;
-mod unsent;
-mod visitor;
-mod words;
 
 pub use admin::{DeskSettingsError, SETUP_CODE_VARIABLE, check_desk};
-pub use learning::Learning;
-pub use metrics::{Metrics, MetricsError, install_metrics};
-pub use router::router;
+pub use server::metrics::{Metrics, MetricsError, install_metrics};
+pub use server::router::router;
 pub use server::{listen, serve};
-pub use service::Service;
-pub use settings::{LoadedSettings, SettingsSource};
+pub use state::Service;
+pub use state::learning::Learning;
+pub use state::settings::{LoadedSettings, SettingsSource};

@@ -6,6 +6,23 @@
 //!
 //! HTTP/2 is supported in clear text with prior knowledge, as proxies use it, and by ALPN over TLS.
 
+mod access_log;
+pub(crate) mod compression;
+mod connection_limit;
+mod event_loops;
+mod health;
+pub(crate) mod metrics;
+mod open_files;
+pub(crate) mod origin;
+pub(crate) mod rate_limit;
+pub(crate) mod response_budget;
+pub(crate) mod router;
+pub(crate) mod security_headers;
+mod timeouts;
+pub(crate) mod tls;
+pub(crate) mod visitor;
+pub(crate) mod worker_pool;
+
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -28,13 +45,12 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
 
-use crate::guests::Guests;
-use crate::open_files;
-use crate::patience::{Pace, Paced, Patience};
-use crate::router;
-use crate::service::{Rooms, Service};
-use crate::threads::Threads;
-use crate::tls::Certificates;
+use self::connection_limit::ConnectionLimit;
+use self::event_loops::EventLoops;
+use self::open_files::raise_limit_for;
+use self::timeouts::{ConnectionPhase, TimedStream, Timeouts};
+use self::tls::Certificates;
+use crate::state::{AppState, Service};
 
 /// Maximum number of connections queued by the kernel; it may queue fewer (`net.core.somaxconn`).
 const BACKLOG: u32 = 4096;
@@ -77,40 +93,40 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 /// Serves until `stop`, then finishes the requests in flight, for at most five seconds.
 ///
 /// # Errors
-/// Fails if certificates or settings are invalid, or if threads cannot be started.
+/// Fails if certificates or settings are invalid, or if event_loops cannot be started.
 pub async fn serve(
     listener: TcpListener,
     service: Service,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let web = service.config.web.clone();
-    let certificates = Certificates::of(&web)?;
+    let certificates = Certificates::from_config(&web)?;
     let metrics = service.metrics.clone();
-    let rooms = Rooms::new(service)?;
-    rooms.desk().announce(listener.local_addr()?, certificates.is_some());
-    let upkeep = tokio::spawn(metrics.keep_up());
-    let watching = certificates.clone().map(|certificates| tokio::spawn(certificates.keep_up()));
-    let places = open_files::room_for(web.connections);
+    let app = AppState::new(service)?;
+    app.desk().announce(listener.local_addr()?, certificates.is_some());
+    let upkeep = tokio::spawn(metrics.run_upkeep());
+    let watching = certificates.clone().map(|certificates| tokio::spawn(certificates.watch_files()));
+    let slots = raise_limit_for(web.connections);
     let server = Server {
-        places: Arc::new(Semaphore::new(places)),
-        guests: Guests::new(places, web.behind_proxy),
+        slots: Arc::new(Semaphore::new(slots)),
+        connection_limit: ConnectionLimit::new(slots, web.behind_proxy),
         acceptor: certificates.map(|certificates| certificates.acceptor()).transpose()?,
         builder: builder(&web),
-        patience: Patience::of(&web),
-        router: router::open(rooms.clone()),
+        timeouts: Timeouts::from_config(&web),
+        router: router::build(app.clone()),
         graceful: GracefulShutdown::new(),
-        threads: Threads::start(available_parallelism().map_or(2, usize::from))?,
+        event_loops: EventLoops::start(available_parallelism().map_or(2, usize::from))?,
     };
     tokio::pin!(stop);
     loop {
         tokio::select! {
-            () = server.take(&listener) => {}
+            () = server.accept(&listener) => {}
             () = &mut stop => break,
         }
     }
     // New clients get a connection error instead of waiting in the backlog.
     drop(listener);
-    rooms.close();
+    app.begin_shutdown();
     tokio::select! {
         () = server.graceful.shutdown() => {}
         () = tokio::time::sleep(GRACE) => {}
@@ -119,19 +135,19 @@ pub async fn serve(
     if let Some(watching) = watching {
         watching.abort();
     }
-    rooms.service().learning.finish();
+    app.service().learning.stop();
     Ok(())
 }
 
 struct Server {
-    places: Arc<Semaphore>,
-    guests: Arc<Guests>,
+    slots: Arc<Semaphore>,
+    connection_limit: Arc<ConnectionLimit>,
     acceptor: Option<TlsAcceptor>,
     builder: Builder<TokioExecutor>,
-    patience: Patience,
+    timeouts: Timeouts,
     router: Router,
     graceful: GracefulShutdown,
-    threads: Threads,
+    event_loops: EventLoops,
 }
 
 fn builder(web: &WebConfig) -> Builder<TokioExecutor> {
@@ -154,8 +170,8 @@ fn builder(web: &WebConfig) -> Builder<TokioExecutor> {
 
 impl Server {
     /// Waits for a free slot and accepts a connection.
-    async fn take(&self, listener: &TcpListener) {
-        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return };
+    async fn accept(&self, listener: &TcpListener) {
+        let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else { return };
         let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
@@ -167,8 +183,8 @@ impl Server {
                 return;
             }
         };
-        let Some(guest) = self.guests.admit(address.ip()) else {
-            metrics::counter!(TURNED_AWAY).increment(1);
+        let Some(permit) = self.connection_limit.acquire(address.ip()) else {
+            ::metrics::counter!(REJECTED_CONNECTIONS).increment(1);
             return;
         };
         if let Err(error) = stream.set_nodelay(true) {
@@ -180,58 +196,58 @@ impl Server {
             Err(error) => return tracing::warn!(%error, "cannot pass a connection to an event loop"),
         };
         let (builder, router) = (self.builder.clone(), self.router.clone());
-        let (acceptor, patience, watcher) = (self.acceptor.clone(), self.patience, self.graceful.watcher());
-        self.threads.spawn(async move {
-            let _here = (place, guest);
+        let (acceptor, timeouts, watcher) = (self.acceptor.clone(), self.timeouts, self.graceful.watcher());
+        self.event_loops.spawn(async move {
+            let _slot = (slot, permit);
             let stream = match TcpStream::from_std(stream) {
                 Ok(stream) => stream,
                 Err(error) => return tracing::warn!(%error, "cannot register a connection"),
             };
-            metrics::gauge!(CONNECTIONS).increment(1.0);
+            ::metrics::gauge!(CONNECTIONS).increment(1.0);
             match acceptor {
-                None => converse(stream, address, &builder, router, patience, watcher).await,
+                None => serve_connection(stream, address, &builder, router, timeouts, watcher).await,
                 Some(acceptor) => {
-                    secretly(acceptor, stream, address, &builder, router, patience, watcher).await
+                    serve_tls(acceptor, stream, address, &builder, router, timeouts, watcher).await
                 }
             }
-            metrics::gauge!(CONNECTIONS).decrement(1.0);
+            ::metrics::gauge!(CONNECTIONS).decrement(1.0);
         });
     }
 }
 
 pub(crate) const CONNECTIONS: &str = "pharos_http_connections";
 /// Connections closed because their client network was at its limit.
-pub(crate) const TURNED_AWAY: &str = "pharos_http_connections_turned_away_total";
+pub(crate) const REJECTED_CONNECTIONS: &str = "pharos_http_connections_turned_away_total";
 
-async fn secretly(
+async fn serve_tls(
     acceptor: TlsAcceptor,
     stream: TcpStream,
     address: SocketAddr,
     builder: &Builder<TokioExecutor>,
     router: Router,
-    patience: Patience,
+    timeouts: Timeouts,
     watcher: Watcher,
 ) {
-    match tokio::time::timeout(patience.head, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => converse(stream, address, builder, router, patience, watcher).await,
+    match tokio::time::timeout(timeouts.head, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => serve_connection(stream, address, builder, router, timeouts, watcher).await,
         Ok(Err(error)) => tracing::debug!(%error, %address, "TLS handshake failed"),
         Err(_) => tracing::debug!(%address, "TLS handshake timed out"),
     }
 }
 
 /// Serves the requests of a connection until it ends.
-async fn converse(
+async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     address: SocketAddr,
     builder: &Builder<TokioExecutor>,
     router: Router,
-    patience: Patience,
+    timeouts: Timeouts,
     watcher: Watcher,
 ) {
-    let pace = Arc::new(Pace::default());
-    let stream = Paced::new(stream, Arc::clone(&pace), patience);
+    let phase = Arc::new(ConnectionPhase::default());
+    let stream = TimedStream::new(stream, Arc::clone(&phase), timeouts);
     let service = service_fn(move |mut request: Request<Incoming>| {
-        pace.head_is_read(request.version() >= Version::HTTP_2);
+        phase.head_complete(request.version() >= Version::HTTP_2);
         request.extensions_mut().insert(ConnectInfo(address));
         router.clone().oneshot(request)
     });
@@ -303,8 +319,8 @@ mod tests {
         let mut patient = TcpStream::connect(running.address).await.unwrap();
         assert!(ask(&mut patient, false).await.starts_with("HTTP/1.1 200"));
         let mut rest = Vec::new();
-        let cut = tokio::time::timeout(Duration::from_secs(30), slow.read_to_end(&mut rest)).await;
-        cut.expect("the slow connection is closed").ok();
+        let closed = tokio::time::timeout(Duration::from_secs(30), slow.read_to_end(&mut rest)).await;
+        closed.expect("the slow connection is closed").ok();
         assert!(rest.is_empty(), "no response");
         // Longer than the head timeout, but idle.
         tokio::time::sleep(Duration::from_millis(400)).await;

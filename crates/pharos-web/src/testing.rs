@@ -96,7 +96,7 @@ fn settings_of(data: &DataDir) -> SettingsSource {
 }
 
 /// Applies changes to the catalog.
-pub(crate) fn know(dir: &TempDir, changes: &[Known]) {
+pub(crate) fn apply_changes(dir: &TempDir, changes: &[Known]) {
     let catalog = SqliteCatalog::open_writer(&DataDir::at(dir.path()).catalog()).unwrap();
     let so_far = catalog.absorbed().unwrap();
     catalog.apply(changes, LibraryPosition { offset: so_far.offset + 1, ..so_far }).unwrap();

@@ -1,4 +1,4 @@
-//! Form posts that change something on the desk.
+//! FormFields posts that change something on the desk.
 //!
 //! An [`Action`] exists only if a logged-in operator with write permission submitted a form of this site. All other
 //! requests are denied, and the denial is written to the action log.
@@ -10,22 +10,22 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 
-use super::form::Form;
-use super::frame::{DeskFrame, Notice, done, message};
-use super::record::{Deed, Outcome};
-use super::secret::is_same;
+use super::action_log::{ActionEntry, ActionOutcome};
+use super::form::FormFields;
+use super::frame::{DeskFrame, Notice, message, redirect_with_notice};
+use super::messages::DeskMessages;
+use super::secret::secrets_match;
 use super::session::Operator;
-use super::words::DeskWords;
-use crate::origin::is_from_no_other_site;
-use crate::service::Rooms;
-use crate::visitor::Visitor;
+use crate::server::origin::is_same_site;
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
 
 /// A form submitted by an operator with write permission.
 pub(crate) struct Action {
-    pub(crate) rooms: Rooms,
+    pub(crate) app: AppState,
     pub(crate) visitor: Visitor,
     pub(crate) operator: Operator,
-    pub(crate) form: Form,
+    pub(crate) form: FormFields,
 }
 
 /// A form that every operator may submit: logging out and changing the own password.
@@ -33,14 +33,20 @@ pub(crate) struct OwnAction(pub(crate) Action);
 
 impl Action {
     /// Returns the messages in the language of the operator.
-    pub(crate) fn words(&self) -> &'static DeskWords {
-        DeskWords::of(self.visitor.lang)
+    pub(crate) fn messages(&self) -> &'static DeskMessages {
+        DeskMessages::for_lang(self.visitor.lang)
     }
 
     /// Writes the action, its object and its outcome to the action log. `action` is its short name.
-    pub(crate) async fn note(&self, action: &'static str, what: &str, detail: &str, outcome: Outcome<'_>) {
-        let desk = self.rooms.desk();
-        desk.note(Deed {
+    pub(crate) async fn record(
+        &self,
+        action: &'static str,
+        what: &str,
+        detail: &str,
+        outcome: ActionOutcome<'_>,
+    ) {
+        let desk = self.app.desk();
+        desk.record(ActionEntry {
             who: &self.operator.name,
             from: &self.operator.from,
             action,
@@ -52,97 +58,101 @@ impl Action {
     }
 
     /// Redirects to a page of the desk that shows `text` as a success.
-    pub(crate) fn done(&self, to: &str, text: impl Into<String>) -> Response {
-        done(&self.rooms, &self.operator, to, Notice::good(text))
+    pub(crate) fn succeed(&self, to: &str, text: impl Into<String>) -> Response {
+        redirect_with_notice(&self.app, &self.operator, to, Notice::good(text))
     }
 
     /// Redirects to a page of the desk that shows `text` as an error.
-    pub(crate) fn failed(&self, to: &str, text: impl Into<String>) -> Response {
-        done(&self.rooms, &self.operator, to, Notice::bad(text))
+    pub(crate) fn fail(&self, to: &str, text: impl Into<String>) -> Response {
+        redirect_with_notice(&self.app, &self.operator, to, Notice::bad(text))
     }
 }
 
 /// The reason why an action is denied.
 #[derive(Clone, Copy)]
-enum No {
+enum Denial {
     OtherSite,
     Forged,
     ReadOnly,
 }
 
-impl FromRequestParts<Rooms> for Operator {
+impl FromRequestParts<AppState> for Operator {
     type Rejection = StatusCode;
 
-    async fn from_request_parts(parts: &mut Parts, _rooms: &Rooms) -> Result<Self, StatusCode> {
+    async fn from_request_parts(parts: &mut Parts, _rooms: &AppState) -> Result<Self, StatusCode> {
         // Inserted by the login check in `gate.rs`.
         parts.extensions.get::<Operator>().cloned().ok_or(StatusCode::FORBIDDEN)
     }
 }
 
-impl FromRequest<Rooms> for Action {
+impl FromRequest<AppState> for Action {
     type Rejection = Response;
 
-    async fn from_request(request: Request, rooms: &Rooms) -> Result<Self, Response> {
-        read(request, rooms, true).await
+    async fn from_request(request: Request, app: &AppState) -> Result<Self, Response> {
+        read_action(request, app, true).await
     }
 }
 
-impl FromRequest<Rooms> for OwnAction {
+impl FromRequest<AppState> for OwnAction {
     type Rejection = Response;
 
-    async fn from_request(request: Request, rooms: &Rooms) -> Result<Self, Response> {
-        read(request, rooms, false).await.map(Self)
+    async fn from_request(request: Request, app: &AppState) -> Result<Self, Response> {
+        read_action(request, app, false).await.map(Self)
     }
 }
 
-async fn read(request: Request, rooms: &Rooms, needs_full: bool) -> Result<Action, Response> {
+async fn read_action(request: Request, app: &AppState, needs_full: bool) -> Result<Action, Response> {
     let (mut parts, body) = request.into_parts();
-    let operator = Operator::from_request_parts(&mut parts, rooms)
+    let operator = Operator::from_request_parts(&mut parts, app)
         .await
         .map_err(axum::response::IntoResponse::into_response)?;
-    let Ok(visitor) = Visitor::from_request_parts(&mut parts, rooms).await;
+    let Ok(visitor) = Visitor::from_request_parts(&mut parts, app).await;
     let headers = parts.headers.clone();
-    let form = form(Request::from_parts(parts, body), rooms).await?;
-    let action = Action { rooms: rooms.clone(), visitor, operator, form };
-    match action.objection(&headers, needs_full) {
+    let form = read_form(Request::from_parts(parts, body), app).await?;
+    let action = Action { app: app.clone(), visitor, operator, form };
+    match action.check(&headers, needs_full) {
         None => Ok(action),
-        Some(no) => Err(action.refuse(no).await),
+        Some(denial) => Err(action.deny(denial).await),
     }
 }
 
 /// Reads a form. Works without a session, as the login page needs it.
-pub(super) async fn form(request: Request, rooms: &Rooms) -> Result<Form, Response> {
+pub(super) async fn read_form(request: Request, app: &AppState) -> Result<FormFields, Response> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response());
     }
     let body =
-        Bytes::from_request(request, rooms).await.map_err(axum::response::IntoResponse::into_response)?;
-    Ok(Form::parse(&body))
+        Bytes::from_request(request, app).await.map_err(axum::response::IntoResponse::into_response)?;
+    Ok(FormFields::parse(&body))
 }
 
 impl Action {
-    fn objection(&self, headers: &HeaderMap, needs_full: bool) -> Option<No> {
-        if !is_from_no_other_site(&self.visitor, headers, &self.rooms.config().web) {
-            return Some(No::OtherSite);
+    fn check(&self, headers: &HeaderMap, needs_full: bool) -> Option<Denial> {
+        if !is_same_site(&self.visitor, headers, &self.app.config().web) {
+            return Some(Denial::OtherSite);
         }
-        let mut given = self.form.all("csrf");
-        if !given.next().is_some_and(|token| is_same(token, &self.operator.csrf)) || given.next().is_some() {
-            return Some(No::Forged);
+        let mut given = self.form.values("csrf");
+        if !given.next().is_some_and(|token| secrets_match(token, &self.operator.csrf))
+            || given.next().is_some()
+        {
+            return Some(Denial::Forged);
         }
-        (needs_full && !self.operator.may_act()).then_some(No::ReadOnly)
+        (needs_full && !self.operator.may_act()).then_some(Denial::ReadOnly)
     }
 
-    async fn refuse(&self, no: No) -> Response {
-        let words = self.words();
-        let (action, why, text) = match no {
-            No::OtherSite => ("desk.forged", "sent by a page of another site", words.no_other_site),
-            No::Forged => ("desk.forged", "without the token of the session", words.no_forged),
-            No::ReadOnly => ("desk.forbidden", "the operator has read-only access", words.no_read_only),
+    async fn deny(&self, denial: Denial) -> Response {
+        let messages = self.messages();
+        let (action, why, text) = match denial {
+            Denial::OtherSite => ("desk.forged", "sent by a page of another site", messages.no_other_site),
+            Denial::Forged => ("desk.forged", "without the token of the session", messages.no_forged),
+            Denial::ReadOnly => {
+                ("desk.forbidden", "the operator has read-only access", messages.no_read_only)
+            }
         };
-        self.note(action, self.visitor.path(), "", Outcome::Refused(why)).await;
-        let frame = DeskFrame::new(&self.rooms, &self.visitor, &self.operator);
-        message(frame, &self.visitor, StatusCode::FORBIDDEN, words.no_title, text, None)
+        self.record(action, self.visitor.path(), "", ActionOutcome::Refused(why)).await;
+        let frame = DeskFrame::new(&self.app, &self.visitor, &self.operator);
+        message(frame, &self.visitor, StatusCode::FORBIDDEN, messages.no_title, text, None)
     }
 }

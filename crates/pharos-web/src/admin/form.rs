@@ -3,16 +3,16 @@
 use url::form_urlencoded;
 
 /// Maximum number of fields that are read.
-const MOST: usize = 10_000;
+const MAX_FIELDS: usize = 10_000;
 
 /// The fields of a form in their order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Form(Vec<(String, String)>);
+pub(crate) struct FormFields(Vec<(String, String)>);
 
-impl Form {
+impl FormFields {
     /// Parses a request body of type `application/x-www-form-urlencoded`.
     pub(super) fn parse(body: &[u8]) -> Self {
-        let fields = form_urlencoded::parse(body).take(MOST);
+        let fields = form_urlencoded::parse(body).take(MAX_FIELDS);
         Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
@@ -22,7 +22,7 @@ impl Form {
     }
 
     /// Returns all fields with this name.
-    pub(crate) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+    pub(crate) fn values<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         self.0.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 }
@@ -33,16 +33,16 @@ mod tests {
 
     #[test]
     fn fields_are_found_by_name() {
-        let form = Form::parse("site=a&site=b%26c&empty=&name=%E7%81%AF+%E5%A1%94".as_bytes());
+        let form = FormFields::parse("site=a&site=b%26c&empty=&name=%E7%81%AF+%E5%A1%94".as_bytes());
         assert_eq!((form.text("site"), form.text("name"), form.text("none")), ("a", "灯 塔", ""));
-        assert_eq!(form.all("site").collect::<Vec<_>>(), ["a", "b&c"]);
+        assert_eq!(form.values("site").collect::<Vec<_>>(), ["a", "b&c"]);
     }
 
     proptest::proptest! {
         #[test]
         fn no_body_is_too_odd(body in proptest::collection::vec(proptest::num::u8::ANY, 0..300)) {
-            let form = Form::parse(&body);
-            proptest::prop_assert!(form.all("a").count() <= body.len());
+            let form = FormFields::parse(&body);
+            proptest::prop_assert!(form.values("a").count() <= body.len());
         }
     }
 }

@@ -1,42 +1,42 @@
-//! Frame of every desk page: navigation, the logged-in operator, and the notice about the last action.
+//! PageFrame of every desk page: navigation, the logged-in operator, and the notice about the last action.
 
 use std::ops::Deref;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 
+use super::messages::DeskMessages;
 use super::session::Operator;
-use super::words::DeskWords;
-use crate::assets;
-use crate::page::{Frame, respond};
-use crate::service::Rooms;
-use crate::visitor::Visitor;
+use crate::pages::assets;
+use crate::pages::frame::{PageFrame, respond};
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
 
 /// Selects the name of a page from the messages of a language.
-type Name = fn(&DeskWords) -> &'static str;
+type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const PLACES: [(&str, Name); 13] = [
-    ("/admin", |words| words.overview),
-    ("/admin/crawl", |words| words.crawl),
-    ("/admin/sites", |words| words.sites),
-    ("/admin/page", |words| words.page_story),
-    ("/admin/trouble", |words| words.trouble),
-    ("/admin/submissions", |words| words.submissions),
-    ("/admin/index", |words| words.index),
-    ("/admin/machine", |words| words.machine),
-    ("/admin/queries", |words| words.queries),
-    ("/admin/settings", |words| words.settings),
-    ("/admin/logs", |words| words.logs),
-    ("/admin/operators", |words| words.operators),
-    ("/admin/actions", |words| words.record),
+const NAV_PAGES: [(&str, PageName); 13] = [
+    ("/admin", |messages| messages.overview),
+    ("/admin/crawl", |messages| messages.crawl),
+    ("/admin/sites", |messages| messages.sites),
+    ("/admin/page", |messages| messages.page_report),
+    ("/admin/trouble", |messages| messages.trouble),
+    ("/admin/submissions", |messages| messages.submissions),
+    ("/admin/index", |messages| messages.index),
+    ("/admin/machine", |messages| messages.machine),
+    ("/admin/queries", |messages| messages.queries),
+    ("/admin/settings", |messages| messages.settings),
+    ("/admin/logs", |messages| messages.logs),
+    ("/admin/operators", |messages| messages.operators),
+    ("/admin/actions", |messages| messages.record),
 ];
 
 /// The frame of a desk page. It dereferences to the `PageFrame` that `base.html` needs.
 pub(crate) struct DeskFrame {
-    frame: Frame,
+    frame: PageFrame,
     /// Messages of the desk; those of all pages are in `messages`.
-    pub(crate) desk: &'static DeskWords,
+    pub(crate) desk: &'static DeskMessages,
     pub(crate) desk_style: &'static str,
     pub(crate) desk_script: &'static str,
     pub(crate) nav: Vec<NavEntry>,
@@ -72,33 +72,33 @@ impl Notice {
 }
 
 impl Deref for DeskFrame {
-    type Target = Frame;
+    type Target = PageFrame;
 
-    fn deref(&self) -> &Frame {
+    fn deref(&self) -> &PageFrame {
         &self.frame
     }
 }
 
 impl DeskFrame {
     /// Builds the frame for a logged-in operator, and takes the notice pending in the session.
-    pub(crate) fn new(rooms: &Rooms, visitor: &Visitor, operator: &Operator) -> Self {
-        let door = Self::at_the_door(rooms, visitor);
+    pub(crate) fn new(app: &AppState, visitor: &Visitor, operator: &Operator) -> Self {
+        let base = Self::logged_out(app, visitor);
         let path = visitor.path();
-        let nav = PLACES.into_iter().map(|(href, text)| NavEntry {
+        let nav = NAV_PAGES.into_iter().map(|(href, text)| NavEntry {
             href,
-            text: text(door.desk),
+            text: text(base.desk),
             is_current: path == href
                 || (href != "/admin" && path.strip_prefix(href).is_some_and(|rest| rest.starts_with('/'))),
         });
-        let notice = rooms.desk().sessions.take(&operator.session);
-        Self { nav: nav.collect(), operator: Some(operator.clone()), notice, ..door }
+        let notice = app.desk().sessions.take_notice(&operator.session);
+        Self { nav: nav.collect(), operator: Some(operator.clone()), notice, ..base }
     }
 
     /// Builds the frame for a client that is not logged in.
-    pub(super) fn at_the_door(rooms: &Rooms, visitor: &Visitor) -> Self {
+    pub(super) fn logged_out(app: &AppState, visitor: &Visitor) -> Self {
         Self {
-            frame: Frame::new(visitor, rooms.config()),
-            desk: DeskWords::of(visitor.lang),
+            frame: PageFrame::new(visitor, app.config()),
+            desk: DeskMessages::for_lang(visitor.lang),
             desk_style: assets::desk_style_href(),
             desk_script: assets::desk_script_href(),
             nav: Vec::new(),
@@ -108,7 +108,7 @@ impl DeskFrame {
     }
 
     /// Adds a notice, if there is one.
-    pub(crate) fn saying(self, notice: Option<Notice>) -> Self {
+    pub(crate) fn with_notice(self, notice: Option<Notice>) -> Self {
         Self { notice: notice.or(self.notice), ..self }
     }
 
@@ -124,8 +124,13 @@ impl DeskFrame {
 }
 
 /// Redirects to a page of the desk and leaves a notice for it in the session, not in the URL.
-pub(crate) fn done(rooms: &Rooms, operator: &Operator, to: &str, notice: Notice) -> Response {
-    rooms.desk().sessions.leave(&operator.session, notice);
+pub(crate) fn redirect_with_notice(
+    app: &AppState,
+    operator: &Operator,
+    to: &str,
+    notice: Notice,
+) -> Response {
+    app.desk().sessions.set_notice(&operator.session, notice);
     Redirect::to(to).into_response()
 }
 

@@ -13,12 +13,12 @@ use pharos_core::config::WebConfig;
 use url::{Host, Url};
 
 use super::frame::{DeskFrame, message};
+use super::messages::DeskMessages;
 use super::operators::Accounts;
-use super::session::token_of;
-use super::words::DeskWords;
-use crate::rate::{client_address, forwarded};
-use crate::service::Rooms;
-use crate::visitor::{Visitor, link};
+use super::session::session_token;
+use crate::server::rate_limit::{client_address, forwarded_address};
+use crate::server::visitor::{Visitor, link};
+use crate::state::AppState;
 
 /// Path of the login page.
 pub(super) const LOGIN: &str = "/admin/login";
@@ -28,10 +28,10 @@ pub(super) const SETUP: &str = "/admin/setup";
 pub(super) const HOME: &str = "/admin";
 
 /// Maximum length of the URL that a login returns to.
-const LONGEST_NEXT: usize = 2_000;
+const MAX_NEXT_LENGTH: usize = 2_000;
 
 /// Headers that a proxy adds.
-const PROXIED: [HeaderName; 5] = [
+const PROXY_HEADERS: [HeaderName; 5] = [
     HeaderName::from_static("x-forwarded-for"),
     HeaderName::from_static("forwarded"),
     HeaderName::from_static("x-real-ip"),
@@ -41,68 +41,69 @@ const PROXIED: [HeaderName; 5] = [
 
 /// A client whose address may use the desk, with the current operator accounts.
 #[derive(Clone)]
-pub(super) struct Knock {
+pub(super) struct AllowedClient {
     pub(super) address: IpAddr,
     pub(super) accounts: Arc<Accounts>,
 }
 
 /// The reason why a client may not use the desk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Away {
+enum AccessDenied {
     /// The address is not in `desk.allow`.
     NotAllowed(IpAddr),
     /// The request came through a proxy, but `web.behind_proxy` is off: the address is that of the proxy.
-    UntoldProxy,
+    UndeclaredProxy,
     /// The configured proxy sends no usable `X-Forwarded-For`.
     UnclearProxy,
     /// A loopback connection with a foreign host name: a page of another site may have made the browser send it
     /// (DNS rebinding).
-    StrangeHost,
+    ForeignHost,
     /// The address of the client is unknown.
-    Nowhere,
+    UnknownAddress,
 }
 
 /// Middleware in front of the whole desk: checks that it is enabled and that the client's address is allowed.
-pub(super) async fn knock(State(rooms): State<Rooms>, mut request: Request, next: Next) -> Response {
-    let desk = rooms.desk();
+pub(super) async fn check_client(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
+    let desk = app.desk();
     if !desk.settings.enabled {
         return StatusCode::NOT_FOUND.into_response();
     }
     let visitor = Visitor::new(request.uri(), request.headers());
-    let web = &rooms.config().web;
-    let address = caller(request.extensions(), request.headers(), &visitor, web).and_then(|address| {
-        if desk.settings.allows(address) { Ok(address) } else { Err(Away::NotAllowed(address)) }
-    });
+    let web = &app.config().web;
+    let address =
+        trusted_address(request.extensions(), request.headers(), &visitor, web).and_then(|address| {
+            if desk.settings.allows(address) { Ok(address) } else { Err(AccessDenied::NotAllowed(address)) }
+        });
     let address = match address {
         Ok(address) => address,
-        Err(away) => return turned_away(&rooms, &visitor, away),
+        Err(denied) => return deny_access(&app, &visitor, denied),
     };
-    match desk.aside(|desk| desk.accounts()).await {
+    match desk.run_blocking(|desk| desk.accounts()).await {
         Ok(Ok(accounts)) => {
-            request.extensions_mut().insert(Knock { address, accounts });
+            request.extensions_mut().insert(AllowedClient { address, accounts });
             next.run(request).await
         }
         Ok(Err(error)) => {
             tracing::error!(%error, "the desk is locked");
-            let words = DeskWords::of(visitor.lang);
-            let frame = DeskFrame::at_the_door(&rooms, &visitor);
+            let messages = DeskMessages::for_lang(visitor.lang);
+            let frame = DeskFrame::logged_out(&app, &visitor);
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            message(frame, &visitor, status, words.locked_title, words.locked_text, None)
+            message(frame, &visitor, status, messages.locked_title, messages.locked_text, None)
         }
         Err(error) => error.into_response(),
     }
 }
 
 /// Middleware in front of all pages but login and setup: requires a session.
-pub(super) async fn logged_in(State(rooms): State<Rooms>, mut request: Request, next: Next) -> Response {
-    let Some(knock) = request.extensions().get::<Knock>().cloned() else {
+pub(super) async fn require_login(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
+    let Some(client) = request.extensions().get::<AllowedClient>().cloned() else {
         return StatusCode::FORBIDDEN.into_response();
     };
-    let operator = token_of(request.headers()).and_then(|token| {
+    let operator = session_token(request.headers()).and_then(|token| {
         // Set by browsers for requests of scripts; navigations have another destination.
-        let asks_itself = request.headers().get("sec-fetch-dest").is_some_and(|dest| dest == "empty");
-        let from = knock.address.to_string();
-        rooms.desk().sessions.of(token, &knock.accounts, &from, Instant::now(), !asks_itself)
+        let is_script = request.headers().get("sec-fetch-dest").is_some_and(|dest| dest == "empty");
+        let from = client.address.to_string();
+        app.desk().sessions.authenticate(token, &client.accounts, &from, Instant::now(), !is_script)
     });
     if let Some(operator) = operator {
         request.extensions_mut().insert(operator);
@@ -114,7 +115,7 @@ pub(super) async fn logged_in(State(rooms): State<Rooms>, mut request: Request, 
         return next.run(request).await;
     }
     let visitor = Visitor::new(request.uri(), request.headers());
-    if knock.accounts.is_empty() {
+    if client.accounts.is_empty() {
         return Redirect::to(SETUP).into_response();
     }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -122,27 +123,31 @@ pub(super) async fn logged_in(State(rooms): State<Rooms>, mut request: Request, 
         let next = Some(address.as_str()).filter(|address| *address != HOME).map(|address| ("next", address));
         return Redirect::to(&link(LOGIN, next)).into_response();
     }
-    let words = DeskWords::of(visitor.lang);
-    let frame = DeskFrame::at_the_door(&rooms, &visitor);
-    let to_login = Some((LOGIN, words.log_in));
+    let messages = DeskMessages::for_lang(visitor.lang);
+    let frame = DeskFrame::logged_out(&app, &visitor);
+    let to_login = Some((LOGIN, messages.log_in));
     message(
         frame,
         &visitor,
         StatusCode::FORBIDDEN,
-        words.session_over_title,
-        words.session_over_text,
+        messages.session_over_title,
+        messages.session_over_text,
         to_login,
     )
 }
 
 /// Returns the desk page to go to after login. Rejects other sites and the pages that log in or out.
-pub(super) fn next_page(asked: &str) -> Option<String> {
-    if asked.len() > LONGEST_NEXT || asked.contains('\\') || asked.chars().any(char::is_control) {
+pub(super) fn next_page(requested: &str) -> Option<String> {
+    if requested.len() > MAX_NEXT_LENGTH
+        || requested.contains('\\')
+        || requested.chars().any(char::is_control)
+    {
         return None;
     }
     let here = Url::parse("http://desk.invalid/").ok()?;
-    let url =
-        here.join(asked.strip_prefix('/').filter(|rest| !rest.starts_with('/')).map(|_| asked)?).ok()?;
+    let url = here
+        .join(requested.strip_prefix('/').filter(|rest| !rest.starts_with('/')).map(|_| requested)?)
+        .ok()?;
     let path = url.path();
     let is_page = (path == HOME || path.starts_with("/admin/"))
         && ![LOGIN, SETUP, "/admin/logout"].contains(&path)
@@ -151,22 +156,24 @@ pub(super) fn next_page(asked: &str) -> Option<String> {
 }
 
 /// Determines the address of the client, if it can be trusted.
-fn caller(
+fn trusted_address(
     extensions: &Extensions,
     headers: &HeaderMap,
     visitor: &Visitor,
     web: &WebConfig,
-) -> Result<IpAddr, Away> {
-    let is_proxied = PROXIED.iter().any(|name| headers.contains_key(name));
+) -> Result<IpAddr, AccessDenied> {
+    let is_proxied = PROXY_HEADERS.iter().any(|name| headers.contains_key(name));
     if is_proxied && !web.behind_proxy {
-        return Err(Away::UntoldProxy);
+        return Err(AccessDenied::UndeclaredProxy);
     }
-    if is_proxied && forwarded(headers).is_none() {
-        return Err(Away::UnclearProxy);
+    if is_proxied && forwarded_address(headers).is_none() {
+        return Err(AccessDenied::UnclearProxy);
     }
-    let address = client_address(extensions, headers, web.behind_proxy).ok_or(Away::Nowhere)?.to_canonical();
+    let address = client_address(extensions, headers, web.behind_proxy)
+        .ok_or(AccessDenied::UnknownAddress)?
+        .to_canonical();
     if !is_proxied && address.is_loopback() && !is_own_host(&visitor.client.host, web) {
-        return Err(Away::StrangeHost);
+        return Err(AccessDenied::ForeignHost);
     }
     Ok(address)
 }
@@ -187,16 +194,18 @@ fn is_own_host(host: &str, web: &WebConfig) -> bool {
     }
 }
 
-fn turned_away(rooms: &Rooms, visitor: &Visitor, away: Away) -> Response {
-    let words = DeskWords::of(visitor.lang);
-    let text = match away {
-        Away::NotAllowed(address) => crate::words::fill(words.away_not_allowed, &[&address.to_string()]),
-        Away::UntoldProxy => words.away_untold_proxy.into(),
-        Away::UnclearProxy => words.away_unclear_proxy.into(),
-        Away::StrangeHost => words.away_strange_host.into(),
-        Away::Nowhere => words.away_nowhere.into(),
+fn deny_access(app: &AppState, visitor: &Visitor, denied: AccessDenied) -> Response {
+    let messages = DeskMessages::for_lang(visitor.lang);
+    let text = match denied {
+        AccessDenied::NotAllowed(address) => {
+            crate::messages::fill(messages.denied_not_allowed, &[&address.to_string()])
+        }
+        AccessDenied::UndeclaredProxy => messages.denied_undeclared_proxy.into(),
+        AccessDenied::UnclearProxy => messages.denied_unclear_proxy.into(),
+        AccessDenied::ForeignHost => messages.denied_foreign_host.into(),
+        AccessDenied::UnknownAddress => messages.denied_unknown_address.into(),
     };
-    tracing::debug!(?away, "access to the desk denied");
-    let frame = DeskFrame::at_the_door(rooms, visitor);
-    message(frame, visitor, StatusCode::FORBIDDEN, words.away_title, &text, None)
+    tracing::debug!(?denied, "access to the desk denied");
+    let frame = DeskFrame::logged_out(app, visitor);
+    message(frame, visitor, StatusCode::FORBIDDEN, messages.denied_title, &text, None)
 }

@@ -13,20 +13,20 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::folder::{Folder, read_up_to};
-use super::password::is_hash;
-use super::secret::mark;
+use super::desk_dir::{DeskDir, read_up_to};
+use super::password::is_supported_hash;
+use super::secret::digest_secret;
 
 const FILE: &str = "operators.json";
 
 /// Maximum size of the file in bytes; a hundred operators take a third of it.
-const LONGEST_FILE: u64 = 256 << 10;
+const MAX_FILE_SIZE: u64 = 256 << 10;
 
 /// Maximum number of operators.
-pub(super) const MOST: usize = 100;
+pub(super) const MAX_OPERATORS: usize = 100;
 
 /// Maximum length of a name in characters.
-pub(super) const LONGEST_NAME: usize = 64;
+pub(super) const MAX_NAME_LENGTH: usize = 64;
 
 /// Permissions of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ impl Role {
         }
     }
 
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_code(name: &str) -> Option<Self> {
         [Self::Full, Self::ReadOnly].into_iter().find(|role| role.code() == name)
     }
 }
@@ -63,12 +63,12 @@ pub(super) struct Account {
 
 impl Account {
     /// Returns a digest of the account. It changes with name, role and password, which ends the account's sessions.
-    pub(super) fn stamp(&self) -> [u8; 32] {
-        mark(&format!("{}\n{}\n{}\n{}", self.name, self.role.code(), self.password, self.created))
+    pub(super) fn digest(&self) -> [u8; 32] {
+        digest_secret(&format!("{}\n{}\n{}\n{}", self.name, self.role.code(), self.password, self.created))
     }
 
-    fn is_called(&self, name: &str) -> bool {
-        folded(&self.name) == folded(name)
+    fn has_name(&self, name: &str) -> bool {
+        fold_name(&self.name) == fold_name(name)
     }
 }
 
@@ -77,23 +77,23 @@ pub(super) type Accounts = Vec<Account>;
 
 /// Finds an account by its name, ignoring case and Unicode compatibility variants.
 pub(super) fn find<'a>(accounts: &'a [Account], name: &str) -> Option<&'a Account> {
-    accounts.iter().find(|account| account.is_called(name))
+    accounts.iter().find(|account| account.has_name(name))
 }
 
 /// Folds case and Unicode compatibility variants, so that names that look alike are equal.
-pub(super) fn folded(name: &str) -> String {
-    let folded: String = name.nfkc().flat_map(char::to_lowercase).nfkc().collect();
+pub(super) fn fold_name(name: &str) -> String {
+    let fold_name: String = name.nfkc().flat_map(char::to_lowercase).nfkc().collect();
     // Some compatibility characters decompose to a space and a combining mark.
-    folded.trim().to_string()
+    fold_name.trim().to_string()
 }
 
 /// Returns `true` if this is a valid name: 1 to 64 characters, trimmed, without control characters.
-pub(super) fn is_name(name: &str) -> bool {
+pub(super) fn is_valid_name(name: &str) -> bool {
     let length = name.chars().count();
-    (1..=LONGEST_NAME).contains(&length)
+    (1..=MAX_NAME_LENGTH).contains(&length)
         && name == name.trim()
         && !name.chars().any(char::is_control)
-        && !folded(name).is_empty()
+        && !fold_name(name).is_empty()
 }
 
 /// The operator file cannot be used: the desk is locked.
@@ -101,116 +101,117 @@ pub(super) fn is_name(name: &str) -> bool {
 pub(crate) enum OperatorsError {
     #[error("cannot {what} {path}: {source}")]
     Io { what: &'static str, path: String, source: io::Error },
-    #[error(
-        "{path} is damaged: {why}; restore it, or delete it and restart Pharos to set up the desk again"
-    )]
+    #[error("{path} is damaged: {why}; restore it, or delete it and restart Pharos to set up the desk again")]
     Damaged { path: String, why: String },
 }
 
 /// The reason why a change of the accounts was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum OperatorChangeError {
     /// The name is in use.
     Taken,
     /// No operator has this name.
-    Nobody,
+    NoSuchOperator,
     /// The operator is the last one with write permission.
     LastFull,
-    /// [`MOST`] operators exist.
+    /// [`MAX_OPERATORS`] operators exist.
     TooMany,
     /// An operator exists already.
     NotFirst,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct OperatorsFile {
     operators: Accounts,
 }
 
 /// Identifies a version of the file: inode, length and modification time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct State {
+struct FileStamp {
     file: u64,
     length: u64,
     changed: (i64, i64),
 }
 
 /// The operator file with its cached content.
-pub(super) struct Operators {
-    folder: Folder,
-    known: Mutex<Option<(State, Arc<Accounts>)>>,
+pub(super) struct OperatorStore {
+    dir: DeskDir,
+    cached: Mutex<Option<(FileStamp, Arc<Accounts>)>>,
 }
 
-impl Operators {
-    pub(super) fn of(data: &DataDir) -> Self {
-        Self { folder: Folder::at(data.desk()), known: Mutex::default() }
+impl OperatorStore {
+    pub(super) fn open(data: &DataDir) -> Self {
+        Self { dir: DeskDir::at(data.desk()), cached: Mutex::default() }
     }
 
     /// Returns all accounts; empty if the file does not exist.
-    pub(super) fn all(&self) -> Result<Arc<Accounts>, OperatorsError> {
-        let path = self.folder.file(FILE);
-        let state = match fs::metadata(&path) {
-            Ok(about) => {
-                State { file: about.ino(), length: about.len(), changed: (about.mtime(), about.mtime_nsec()) }
-            }
+    pub(super) fn load(&self) -> Result<Arc<Accounts>, OperatorsError> {
+        let path = self.dir.file(FILE);
+        let stamp = match fs::metadata(&path) {
+            Ok(about) => FileStamp {
+                file: about.ino(),
+                length: about.len(),
+                changed: (about.mtime(), about.mtime_nsec()),
+            },
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
             Err(error) => return Err(self.failed("stat")(error)),
         };
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((then, accounts)) = &*known
-            && *then == state
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((then, accounts)) = &*cached
+            && *then == stamp
         {
             return Ok(Arc::clone(accounts));
         }
-        *known = None;
-        let text = read_up_to(&path, LONGEST_FILE).map_err(self.failed("read"))?;
+        *cached = None;
+        let text = read_up_to(&path, MAX_FILE_SIZE).map_err(self.failed("read"))?;
         let damaged = |why: String| OperatorsError::Damaged { path: path.display().to_string(), why };
-        let written: Written = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        let written: OperatorsFile =
+            serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
         check(&written.operators).map_err(damaged)?;
         let accounts = Arc::new(written.operators);
-        *known = Some((state, Arc::clone(&accounts)));
+        *cached = Some((stamp, Arc::clone(&accounts)));
         Ok(accounts)
     }
 
     /// Changes the file under its lock, if `edit` agrees.
     pub(super) fn change(
         &self,
-        edit: impl FnOnce(&mut Accounts) -> Result<(), Refused>,
-    ) -> Result<Result<(), Refused>, OperatorsError> {
-        let _lock = self.folder.lock().map_err(self.failed("lock"))?;
-        let mut operators = Accounts::clone(&*self.all()?);
+        edit: impl FnOnce(&mut Accounts) -> Result<(), OperatorChangeError>,
+    ) -> Result<Result<(), OperatorChangeError>, OperatorsError> {
+        let _lock = self.dir.lock().map_err(self.failed("lock"))?;
+        let mut operators = Accounts::clone(&*self.load()?);
         if let Err(refused) = edit(&mut operators) {
             return Ok(Err(refused));
         }
-        let mut text = serde_json::to_vec_pretty(&Written { operators })
+        let mut text = serde_json::to_vec_pretty(&OperatorsFile { operators })
             .map_err(|error| self.failed("write")(error.into()))?;
         text.push(b'\n');
-        self.folder.replace(FILE, &text).map_err(self.failed("write"))?;
+        self.dir.replace(FILE, &text).map_err(self.failed("write"))?;
         Ok(Ok(()))
     }
 
     fn failed(&self, what: &'static str) -> impl FnOnce(io::Error) -> OperatorsError {
-        let path = self.folder.file(FILE).display().to_string();
+        let path = self.dir.file(FILE).display().to_string();
         move |source| OperatorsError::Io { what, path, source }
     }
 }
 
 /// Validates the accounts and says what is wrong, for operators who edit the file by hand.
 fn check(accounts: &[Account]) -> Result<(), String> {
-    for (place, account) in accounts.iter().enumerate() {
-        let named = format!("operator {}", place + 1);
-        if !is_name(&account.name) {
+    for (index, account) in accounts.iter().enumerate() {
+        let named = format!("operator {}", index + 1);
+        if !is_valid_name(&account.name) {
             return Err(format!("{named} has an invalid name"));
         }
-        if !is_hash(&account.password) {
+        if !is_supported_hash(&account.password) {
             return Err(format!("the password of {named} is not an argon2id hash"));
         }
-        if accounts[..place].iter().any(|other| other.is_called(&account.name)) {
+        if accounts[..index].iter().any(|other| other.has_name(&account.name)) {
             return Err(format!("{named} has the same name as another operator"));
         }
     }
-    if accounts.len() > MOST {
-        return Err(format!("there are more than {MOST} operators"));
+    if accounts.len() > MAX_OPERATORS {
+        return Err(format!("there are more than {MAX_OPERATORS} operators"));
     }
     // The desk never writes such a file; emptying it must not reopen the setup.
     if !accounts.iter().any(|account| account.role == Role::Full) {
@@ -220,60 +221,64 @@ fn check(accounts: &[Account]) -> Result<(), String> {
 }
 
 /// Adds the first account, with full access.
-pub(super) fn first(accounts: &mut Accounts, new: Account) -> Result<(), Refused> {
+pub(super) fn add_first(accounts: &mut Accounts, new: Account) -> Result<(), OperatorChangeError> {
     if !accounts.is_empty() {
-        return Err(Refused::NotFirst);
+        return Err(OperatorChangeError::NotFirst);
     }
     accounts.push(Account { role: Role::Full, ..new });
     Ok(())
 }
 
 /// Adds an account.
-pub(super) fn add(accounts: &mut Accounts, new: Account) -> Result<(), Refused> {
-    if accounts.len() >= MOST {
-        return Err(Refused::TooMany);
+pub(super) fn add(accounts: &mut Accounts, new: Account) -> Result<(), OperatorChangeError> {
+    if accounts.len() >= MAX_OPERATORS {
+        return Err(OperatorChangeError::TooMany);
     }
     if find(accounts, &new.name).is_some() {
-        return Err(Refused::Taken);
+        return Err(OperatorChangeError::Taken);
     }
     accounts.push(new);
     Ok(())
 }
 
 /// Removes an account.
-pub(super) fn remove(accounts: &mut Accounts, name: &str) -> Result<(), Refused> {
-    let place = place_of(accounts, name)?;
-    if is_last_full(accounts, place) {
-        return Err(Refused::LastFull);
+pub(super) fn remove(accounts: &mut Accounts, name: &str) -> Result<(), OperatorChangeError> {
+    let index = position_of(accounts, name)?;
+    if is_last_full(accounts, index) {
+        return Err(OperatorChangeError::LastFull);
     }
-    accounts.remove(place);
+    accounts.remove(index);
     Ok(())
 }
 
 /// Changes the role of an account.
-pub(super) fn set_role(accounts: &mut Accounts, name: &str, role: Role) -> Result<(), Refused> {
-    let place = place_of(accounts, name)?;
-    if role != Role::Full && is_last_full(accounts, place) {
-        return Err(Refused::LastFull);
+pub(super) fn set_role(accounts: &mut Accounts, name: &str, role: Role) -> Result<(), OperatorChangeError> {
+    let index = position_of(accounts, name)?;
+    if role != Role::Full && is_last_full(accounts, index) {
+        return Err(OperatorChangeError::LastFull);
     }
-    accounts[place].role = role;
+    accounts[index].role = role;
     Ok(())
 }
 
 /// Changes the password hash of an account.
-pub(super) fn set_password(accounts: &mut Accounts, name: &str, hash: String) -> Result<(), Refused> {
-    let place = place_of(accounts, name)?;
-    accounts[place].password = hash;
+pub(super) fn set_password(
+    accounts: &mut Accounts,
+    name: &str,
+    hash: String,
+) -> Result<(), OperatorChangeError> {
+    let index = position_of(accounts, name)?;
+    accounts[index].password = hash;
     Ok(())
 }
 
-fn place_of(accounts: &[Account], name: &str) -> Result<usize, Refused> {
-    accounts.iter().position(|account| account.is_called(name)).ok_or(Refused::Nobody)
+fn position_of(accounts: &[Account], name: &str) -> Result<usize, OperatorChangeError> {
+    accounts.iter().position(|account| account.has_name(name)).ok_or(OperatorChangeError::NoSuchOperator)
 }
 
-fn is_last_full(accounts: &[Account], place: usize) -> bool {
+fn is_last_full(accounts: &[Account], index: usize) -> bool {
     let is_full = |account: &&Account| account.role == Role::Full;
-    accounts[place].role == Role::Full && accounts.iter().filter(is_full).count() == 1
+    accounts[index].role == Role::Full && accounts.iter().filter(is_full).count() == 1
 }
 
 #[cfg(test)]
@@ -287,55 +292,58 @@ mod tests {
         Account { name: name.into(), role, password: HASH.into(), created: "2026-01-31T12:00:00Z".into() }
     }
 
-    fn operators() -> (tempfile::TempDir, Operators) {
-        let dir = tempfile::tempdir().unwrap();
-        let operators = Operators::of(&DataDir::at(dir.path()));
-        (dir, operators)
+    fn operators() -> (tempfile::TempDir, OperatorStore) {
+        let temp = tempfile::tempdir().unwrap();
+        let operators = OperatorStore::open(&DataDir::at(temp.path()));
+        (temp, operators)
     }
 
     #[test]
     fn the_first_is_named_once_and_another_process_sees_it() {
-        let (dir, ours) = operators();
-        let theirs = Operators::of(&DataDir::at(dir.path()));
-        assert!(theirs.all().unwrap().is_empty());
-        ours.change(|all| first(all, account("Keeper", Role::ReadOnly))).unwrap().unwrap();
-        assert_eq!(theirs.all().unwrap()[0].role, Role::Full, "the first operator has full access");
-        let again = theirs.change(|all| first(all, account("Thief", Role::Full))).unwrap();
-        assert_eq!(again, Err(Refused::NotFirst));
+        let (temp, ours) = operators();
+        let theirs = OperatorStore::open(&DataDir::at(temp.path()));
+        assert!(theirs.load().unwrap().is_empty());
+        ours.change(|all| add_first(all, account("Keeper", Role::ReadOnly))).unwrap().unwrap();
+        assert_eq!(theirs.load().unwrap()[0].role, Role::Full, "the first operator has full access");
+        let again = theirs.change(|all| add_first(all, account("Thief", Role::Full))).unwrap();
+        assert_eq!(again, Err(OperatorChangeError::NotFirst));
         theirs.change(|all| add(all, account("Mate", Role::ReadOnly))).unwrap().unwrap();
-        assert_eq!(ours.all().unwrap().len(), 2);
-        assert!(find(&ours.all().unwrap(), " ＫＥＥＰＥＲ").is_some(), "names that look alike are the same");
-        assert_eq!(ours.change(|all| add(all, account("keeper", Role::Full))).unwrap(), Err(Refused::Taken));
-        let text = fs::read_to_string(dir.path().join("desk/operators.json")).unwrap();
+        assert_eq!(ours.load().unwrap().len(), 2);
+        assert!(find(&ours.load().unwrap(), " ＫＥＥＰＥＲ").is_some(), "names that look alike are the same");
+        assert_eq!(
+            ours.change(|all| add(all, account("keeper", Role::Full))).unwrap(),
+            Err(OperatorChangeError::Taken)
+        );
+        let text = fs::read_to_string(temp.path().join("desk/operators.json")).unwrap();
         assert!(text.contains("\"role\": \"read-only\""), "{text}");
     }
 
     #[test]
     fn the_last_operator_with_full_access_stays() {
         let mut all = vec![account("a", Role::Full), account("b", Role::ReadOnly)];
-        assert_eq!(remove(&mut all, "a"), Err(Refused::LastFull));
-        assert_eq!(set_role(&mut all, "a", Role::ReadOnly), Err(Refused::LastFull));
+        assert_eq!(remove(&mut all, "a"), Err(OperatorChangeError::LastFull));
+        assert_eq!(set_role(&mut all, "a", Role::ReadOnly), Err(OperatorChangeError::LastFull));
         assert_eq!(set_role(&mut all, "a", Role::Full), Ok(()));
         set_role(&mut all, "b", Role::Full).unwrap();
         remove(&mut all, "a").unwrap();
         assert_eq!(
             (remove(&mut all, "b"), remove(&mut all, "c")),
-            (Err(Refused::LastFull), Err(Refused::Nobody))
+            (Err(OperatorChangeError::LastFull), Err(OperatorChangeError::NoSuchOperator))
         );
-        while all.len() < MOST {
+        while all.len() < MAX_OPERATORS {
             let name = all.len().to_string();
             add(&mut all, account(&name, Role::Full)).unwrap();
         }
-        assert_eq!(add(&mut all, account("one more", Role::Full)), Err(Refused::TooMany));
+        assert_eq!(add(&mut all, account("one more", Role::Full)), Err(OperatorChangeError::TooMany));
     }
 
     #[test]
     fn a_damaged_file_is_an_error_that_says_what_is_wrong() {
-        let (dir, operators) = operators();
-        operators.change(|all| first(all, account("Keeper", Role::Full))).unwrap().unwrap();
-        let path = dir.path().join("desk/operators.json");
+        let (temp, operators) = operators();
+        operators.change(|all| add_first(all, account("Keeper", Role::Full))).unwrap().unwrap();
+        let path = temp.path().join("desk/operators.json");
         let good = fs::read_to_string(&path).unwrap();
-        let long = format!("{good}{}", " ".repeat(LONGEST_FILE as usize));
+        let long = format!("{good}{}", " ".repeat(MAX_FILE_SIZE as usize));
         for (text, why) in [
             ("", "EOF"),
             ("{}", "missing field"),
@@ -349,31 +357,31 @@ mod tests {
             (&long, "too long"),
         ] {
             fs::write(&path, text).unwrap();
-            let error = operators.all().unwrap_err().to_string();
+            let error = operators.load().unwrap_err().to_string();
             assert!(error.contains("operators.json") && error.contains(why), "{error}");
-            assert!(operators.change(|all| first(all, account("Thief", Role::Full))).is_err(), "{why}");
+            assert!(operators.change(|all| add_first(all, account("Thief", Role::Full))).is_err(), "{why}");
         }
         fs::write(&path, &good).unwrap();
-        assert_eq!(operators.all().unwrap().len(), 1);
+        assert_eq!(operators.load().unwrap().len(), 1);
     }
 
     #[test]
     fn a_stamp_changes_with_role_and_password() {
         let before = account("a", Role::Full);
-        assert_eq!(before.stamp(), before.clone().stamp());
-        assert_ne!(before.stamp(), account("a", Role::ReadOnly).stamp());
-        assert_ne!(before.stamp(), Account { password: "other".into(), ..before.clone() }.stamp());
+        assert_eq!(before.digest(), before.clone().digest());
+        assert_ne!(before.digest(), account("a", Role::ReadOnly).digest());
+        assert_ne!(before.digest(), Account { password: "other".into(), ..before.clone() }.digest());
     }
 
     proptest::proptest! {
         #[test]
         fn valid_names_survive_the_file(name in "\\PC{0,70}|[\\x00-\\x7f]{0,8}") {
-            if is_name(&name) {
+            if is_valid_name(&name) {
                 let text = serde_json::to_string(&account(&name, Role::Full)).unwrap();
                 let back: Account = serde_json::from_str(&text).unwrap();
-                proptest::prop_assert!(back.is_called(&name) && is_name(&back.name));
+                proptest::prop_assert!(back.has_name(&name) && is_valid_name(&back.name));
             }
-            proptest::prop_assert_eq!(folded(&folded(&name)), folded(&name));
+            proptest::prop_assert_eq!(fold_name(&fold_name(&name)), fold_name(&name));
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Sessions of logged-in operators: a random token in a cookie, of which the server stores only the digest.
+//! DeskSessions of logged-in operators: a random token in a cookie, of which the server stores only the digest.
 //!
-//! Sessions are held in memory, so a restart requires a new login. A session ends after a period without activity, after a
+//! DeskSessions are held in memory, so a restart requires a new login. A session ends after a period without activity, after a
 //! week at the latest, and with any change of its operator's account.
 
 use std::collections::HashMap;
@@ -13,17 +13,17 @@ use axum::http::header::COOKIE;
 
 use super::frame::Notice;
 use super::operators::{Account, Role, find};
-use super::secret::{mark, token};
-use super::settings::LONGEST_SESSION;
+use super::secret::{digest_secret, random_token};
+use super::settings::MAX_LIFETIME;
 
 /// Name of the cookie. The prefix `__Host-` would require the path `/`, and then every search would send the cookie.
-const NAME: &str = "pharos_desk";
+const COOKIE_NAME: &str = "pharos_desk";
 
 /// Maximum number of sessions; the least recently used one is evicted.
-const KNOWN: usize = 1_000;
+const MAX_SESSIONS: usize = 1_000;
 
 /// Digest of a session token.
-pub(super) type Key = [u8; 32];
+pub(super) type SessionKey = [u8; 32];
 
 /// A logged-in operator.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Operator {
     pub(crate) csrf: String,
     /// Client address.
     pub(crate) from: String,
-    pub(super) session: Key,
+    pub(super) session: SessionKey,
 }
 
 impl Operator {
@@ -51,7 +51,7 @@ impl Operator {
 struct Session {
     name: String,
     /// Digest of the account at login.
-    stamp: [u8; 32],
+    account_digest: [u8; 32],
     csrf: String,
     since: Instant,
     seen: Instant,
@@ -60,59 +60,60 @@ struct Session {
 }
 
 /// The sessions of this process.
-pub(super) struct Sessions {
+pub(super) struct DeskSessions {
     idle: Duration,
-    known: Mutex<HashMap<Key, Session>>,
+    sessions: Mutex<HashMap<SessionKey, Session>>,
 }
 
-impl Sessions {
+impl DeskSessions {
     pub(super) fn new(idle: Duration) -> Self {
-        Self { idle, known: Mutex::default() }
+        Self { idle, sessions: Mutex::default() }
     }
 
     /// Starts a session and returns its token, which is stored nowhere else.
-    pub(super) fn begin(&self, account: &Account, now: Instant) -> io::Result<String> {
-        let (token, csrf) = (token()?, token()?);
+    pub(super) fn start(&self, account: &Account, now: Instant) -> io::Result<String> {
+        let (token, csrf) = (random_token()?, random_token()?);
         let session = Session {
             name: account.name.clone(),
-            stamp: account.stamp(),
+            account_digest: account.digest(),
             csrf,
             since: now,
             seen: now,
             notice: None,
         };
-        let mut known = self.known();
-        known.retain(|_, session| self.lasts(session, now));
-        while known.len() >= KNOWN {
-            let Some(oldest) = known.iter().min_by_key(|(_, session)| session.seen).map(|(key, _)| *key)
+        let mut sessions = self.lock();
+        sessions.retain(|_, session| self.is_valid(session, now));
+        while sessions.len() >= MAX_SESSIONS {
+            let Some(oldest) = sessions.iter().min_by_key(|(_, session)| session.seen).map(|(key, _)| *key)
             else {
                 break;
             };
-            known.remove(&oldest);
+            sessions.remove(&oldest);
         }
-        known.insert(mark(&token), session);
+        sessions.insert(digest_secret(&token), session);
         Ok(token)
     }
 
     /// Returns the operator of a session, if it is valid and the account unchanged since login.
-    /// Requests of scripts (`by_hand` is false) do not extend the session.
-    pub(super) fn of(
+    /// Requests of scripts (`is_interactive` is false) do not extend the session.
+    pub(super) fn authenticate(
         &self,
         token: &str,
         accounts: &[Account],
         from: &str,
         now: Instant,
-        by_hand: bool,
+        is_interactive: bool,
     ) -> Option<Operator> {
-        let key = mark(token);
-        let mut known = self.known();
-        let session = known.get_mut(&key)?;
-        let account = find(accounts, &session.name).filter(|account| account.stamp() == session.stamp);
-        let Some(account) = account.filter(|_| self.lasts(session, now)) else {
-            known.remove(&key);
+        let key = digest_secret(token);
+        let mut sessions = self.lock();
+        let session = sessions.get_mut(&key)?;
+        let account =
+            find(accounts, &session.name).filter(|account| account.digest() == session.account_digest);
+        let Some(account) = account.filter(|_| self.is_valid(session, now)) else {
+            sessions.remove(&key);
             return None;
         };
-        if by_hand {
+        if is_interactive {
             session.seen = now;
         }
         Some(Operator {
@@ -125,53 +126,53 @@ impl Sessions {
     }
 
     /// Ends a session.
-    pub(super) fn end(&self, key: &Key) {
-        self.known().remove(key);
+    pub(super) fn end(&self, key: &SessionKey) {
+        self.lock().remove(key);
     }
 
     /// Ends the session of a token.
     pub(super) fn end_token(&self, token: &str) {
-        self.end(&mark(token));
+        self.end(&digest_secret(token));
     }
 
     /// Stores a notice for the next page.
-    pub(super) fn leave(&self, key: &Key, notice: Notice) {
-        if let Some(session) = self.known().get_mut(key) {
+    pub(super) fn set_notice(&self, key: &SessionKey, notice: Notice) {
+        if let Some(session) = self.lock().get_mut(key) {
             session.notice = Some(notice);
         }
     }
 
     /// Takes the stored notice.
-    pub(super) fn take(&self, key: &Key) -> Option<Notice> {
-        self.known().get_mut(key)?.notice.take()
+    pub(super) fn take_notice(&self, key: &SessionKey) -> Option<Notice> {
+        self.lock().get_mut(key)?.notice.take()
     }
 
-    fn lasts(&self, session: &Session, now: Instant) -> bool {
+    fn is_valid(&self, session: &Session, now: Instant) -> bool {
         now.saturating_duration_since(session.seen) < self.idle
-            && now.saturating_duration_since(session.since) < LONGEST_SESSION
+            && now.saturating_duration_since(session.since) < MAX_LIFETIME
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Key, Session>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, Session>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the `Set-Cookie` value for a token.
 pub(super) fn cookie(token: &str, is_secure: bool) -> String {
     let secure = if is_secure { "; Secure" } else { "" };
-    format!("{NAME}={token}; Path=/admin; HttpOnly; SameSite=Strict{secure}")
+    format!("{COOKIE_NAME}={token}; Path=/admin; HttpOnly; SameSite=Strict{secure}")
 }
 
 /// Returns the `Set-Cookie` value that deletes the cookie.
-pub(super) fn no_cookie(is_secure: bool) -> String {
+pub(super) fn delete_cookie(is_secure: bool) -> String {
     format!("{}; Max-Age=0", cookie("", is_secure))
 }
 
 /// Returns the token in the cookies of a request.
-pub(super) fn token_of(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn session_token(headers: &HeaderMap) -> Option<&str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let cookies = lines.flat_map(|line| line.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-    let mut tokens = cookies.filter(|(name, _)| *name == NAME).map(|(_, token)| token);
+    let mut tokens = cookies.filter(|(name, _)| *name == COOKIE_NAME).map(|(_, token)| token);
     tokens.find(|token| token.len() == 64)
 }
 
@@ -187,29 +188,32 @@ mod tests {
 
     #[test]
     fn a_session_ends_when_idle_and_after_a_week() {
-        let (sessions, start) = (Sessions::new(IDLE), Instant::now());
+        let (sessions, start) = (DeskSessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
-        let token = sessions.begin(&all[0], start).unwrap();
-        let is_open = |at: Duration| sessions.of(&token, &all, "", start + at, true).is_some();
+        let token = sessions.start(&all[0], start).unwrap();
+        let is_open = |at: Duration| sessions.authenticate(&token, &all, "", start + at, true).is_some();
         assert!(is_open(IDLE / 2) && is_open(IDLE), "used in between");
         let mut at = IDLE;
-        while at + IDLE / 2 < LONGEST_SESSION {
+        while at + IDLE / 2 < MAX_LIFETIME {
             at += IDLE / 2;
             assert!(is_open(at));
         }
-        assert!(!is_open(LONGEST_SESSION), "maximum lifetime");
-        let token = sessions.begin(&all[0], start).unwrap();
-        assert!(sessions.of(&token, &all, "", start + IDLE / 2, false).is_some());
+        assert!(!is_open(MAX_LIFETIME), "maximum lifetime");
+        let token = sessions.start(&all[0], start).unwrap();
+        assert!(sessions.authenticate(&token, &all, "", start + IDLE / 2, false).is_some());
         assert!(
-            sessions.of(&token, &all, "", start + IDLE, true).is_none(),
+            sessions.authenticate(&token, &all, "", start + IDLE, true).is_none(),
             "requests of scripts do not extend it"
         );
-        assert!(sessions.of(&token, &all, "", start, true).is_none(), "an ended session stays ended");
+        assert!(
+            sessions.authenticate(&token, &all, "", start, true).is_none(),
+            "an ended session stays ended"
+        );
     }
 
     #[test]
     fn a_session_ends_with_any_change_of_its_operator() {
-        let (sessions, now) = (Sessions::new(IDLE), Instant::now());
+        let (sessions, now) = (DeskSessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
         let changed = [
             vec![],
@@ -218,53 +222,53 @@ mod tests {
             vec![Account { password: "another".into(), ..account("Keeper", Role::Full) }],
         ];
         for others in changed {
-            let token = sessions.begin(&all[0], now).unwrap();
+            let token = sessions.start(&all[0], now).unwrap();
             assert!(
                 sessions
-                    .of(&token, &all, "::1", now, true)
+                    .authenticate(&token, &all, "::1", now, true)
                     .is_some_and(|who| who.may_act() && who.from == "::1")
             );
-            assert!(sessions.of(&token, &others, "::1", now, true).is_none(), "{others:?}");
-            assert!(sessions.of(&token, &all, "::1", now, true).is_none());
+            assert!(sessions.authenticate(&token, &others, "::1", now, true).is_none(), "{others:?}");
+            assert!(sessions.authenticate(&token, &all, "::1", now, true).is_none());
         }
     }
 
     #[test]
     fn the_least_recently_used_session_is_evicted() {
-        let (sessions, now) = (Sessions::new(IDLE), Instant::now());
+        let (sessions, now) = (DeskSessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
-        let tokens: Vec<_> = (0..=KNOWN)
-            .map(|n| sessions.begin(&all[0], now + Duration::from_millis(n as u64)).unwrap())
+        let tokens: Vec<_> = (0..=MAX_SESSIONS)
+            .map(|n| sessions.start(&all[0], now + Duration::from_millis(n as u64)).unwrap())
             .collect();
         let now = now + Duration::from_secs(2);
-        assert!(sessions.of(&tokens[0], &all, "", now, true).is_none());
+        assert!(sessions.authenticate(&tokens[0], &all, "", now, true).is_none());
         assert!(
-            sessions.of(&tokens[1], &all, "", now, true).is_some()
-                && sessions.of(&tokens[KNOWN], &all, "", now, true).is_some()
+            sessions.authenticate(&tokens[1], &all, "", now, true).is_some()
+                && sessions.authenticate(&tokens[MAX_SESSIONS], &all, "", now, true).is_some()
         );
-        assert_eq!(sessions.known().len(), KNOWN);
+        assert_eq!(sessions.lock().len(), MAX_SESSIONS);
     }
 
     #[test]
     fn a_notice_is_shown_once() {
-        let (sessions, now) = (Sessions::new(IDLE), Instant::now());
+        let (sessions, now) = (DeskSessions::new(IDLE), Instant::now());
         let all = [account("Keeper", Role::Full)];
-        let token = sessions.begin(&all[0], now).unwrap();
-        let key = sessions.of(&token, &all, "", now, true).unwrap().session;
-        sessions.leave(&key, Notice::good("done"));
-        assert_eq!(sessions.take(&key).map(|notice| notice.text), Some("done".into()));
-        assert!(sessions.take(&key).is_none());
+        let token = sessions.start(&all[0], now).unwrap();
+        let key = sessions.authenticate(&token, &all, "", now, true).unwrap().session;
+        sessions.set_notice(&key, Notice::good("done"));
+        assert_eq!(sessions.take_notice(&key).map(|notice| notice.text), Some("done".into()));
+        assert!(sessions.take_notice(&key).is_none());
         sessions.end_token(&token);
-        assert!(sessions.of(&token, &all, "", now, true).is_none());
+        assert!(sessions.authenticate(&token, &all, "", now, true).is_none());
     }
 
     #[test]
     fn the_cookie_is_restricted_to_the_desk() {
         assert_eq!(cookie("t", false), "pharos_desk=t; Path=/admin; HttpOnly; SameSite=Strict");
-        assert!(cookie("t", true).ends_with("; Secure") && no_cookie(false).ends_with("; Max-Age=0"));
+        assert!(cookie("t", true).ends_with("; Secure") && delete_cookie(false).ends_with("; Max-Age=0"));
         let of = |line: &str| {
             let headers: HeaderMap = [(COOKIE, line.parse().unwrap())].into_iter().collect();
-            token_of(&headers).map(ToString::to_string)
+            session_token(&headers).map(ToString::to_string)
         };
         let token = "a".repeat(64);
         assert_eq!(of(&format!("pharos_lang=en; pharos_desk={token}; x")).as_ref(), Some(&token));
@@ -278,8 +282,8 @@ mod tests {
             let line = [b"pharos_desk=".as_slice(), &line].concat();
             if let Ok(value) = axum::http::HeaderValue::from_bytes(&line) {
                 let headers: HeaderMap = [(COOKIE, value)].into_iter().collect();
-                let sessions = Sessions::new(IDLE);
-                let found = token_of(&headers).and_then(|token| sessions.of(token, &[], "", Instant::now(), true));
+                let sessions = DeskSessions::new(IDLE);
+                let found = session_token(&headers).and_then(|token| sessions.authenticate(token, &[], "", Instant::now(), true));
                 proptest::prop_assert!(found.is_none());
             }
         }

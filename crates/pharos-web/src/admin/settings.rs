@@ -1,4 +1,4 @@
-//! Settings of the desk, validated at start.
+//! DeskSettings of the desk, validated at start.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use pharos_core::config::DeskConfig;
 use thiserror::Error;
 
 /// Maximum lifetime of a session.
-pub(super) const LONGEST_SESSION: Duration = Duration::from_secs(7 * 24 * 3600);
+pub(super) const MAX_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Minimum idle timeout.
-const SHORTEST_SESSION: Duration = Duration::from_secs(60);
+/// Minimum idle_timeout timeout.
+const MIN_IDLE: Duration = Duration::from_secs(60);
 
 /// Minimum length of a setup code given in the environment.
-pub(super) const SHORTEST_CODE: usize = 12;
+pub(super) const MIN_CODE_LENGTH: usize = 12;
 
 /// An invalid setting of the desk.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -26,26 +26,26 @@ pub enum DeskSettingsError {
     #[error("`desk.session` must be between 1 minute and 7 days")]
     Session,
     /// The setup code in the environment is too short.
-    #[error("the environment variable {variable} must have at least {SHORTEST_CODE} characters", variable = super::SETUP_CODE_VARIABLE)]
+    #[error("the environment variable {variable} must have at least {MIN_CODE_LENGTH} characters", variable = super::SETUP_CODE_VARIABLE)]
     SetupCode,
 }
 
 /// Allowed addresses and session timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Settings {
+pub(super) struct DeskSettings {
     pub(super) enabled: bool,
     allow: Vec<IpNet>,
     /// Idle timeout of sessions.
-    pub(super) idle: Duration,
+    pub(super) idle_timeout: Duration,
 }
 
-impl Settings {
-    pub(super) fn of(config: &DeskConfig) -> Result<Self, DeskSettingsError> {
-        if config.session < SHORTEST_SESSION || config.session > LONGEST_SESSION {
+impl DeskSettings {
+    pub(super) fn from_config(config: &DeskConfig) -> Result<Self, DeskSettingsError> {
+        if config.session < MIN_IDLE || config.session > MAX_LIFETIME {
             return Err(DeskSettingsError::Session);
         }
-        let allow = config.allow.iter().map(|text| network(text)).collect::<Result<_, _>>()?;
-        Ok(Self { enabled: config.enabled, allow, idle: config.session })
+        let allow = config.allow.iter().map(|text| parse_network(text)).collect::<Result<_, _>>()?;
+        Ok(Self { enabled: config.enabled, allow, idle_timeout: config.session })
     }
 
     /// Returns `true` if the desk may be used from this address.
@@ -56,7 +56,7 @@ impl Settings {
 }
 
 /// Parses a network or a single address.
-fn network(text: &str) -> Result<IpNet, DeskSettingsError> {
+fn parse_network(text: &str) -> Result<IpNet, DeskSettingsError> {
     let text = text.trim();
     let one = || text.parse::<IpAddr>().ok().map(|address| IpNet::from(address.to_canonical()));
     text.parse().ok().or_else(one).ok_or_else(|| DeskSettingsError::Address(text.to_string()))
@@ -66,18 +66,22 @@ fn network(text: &str) -> Result<IpNet, DeskSettingsError> {
 mod tests {
     use super::*;
 
-    fn of(allow: &[&str], session: u64) -> Result<Settings, DeskSettingsError> {
+    fn parse(allow: &[&str], session: u64) -> Result<DeskSettings, DeskSettingsError> {
         let allow = allow.iter().map(ToString::to_string).collect();
-        Settings::of(&DeskConfig { allow, session: Duration::from_secs(session), ..DeskConfig::default() })
+        DeskSettings::from_config(&DeskConfig {
+            allow,
+            session: Duration::from_secs(session),
+            ..DeskConfig::default()
+        })
     }
 
-    fn allows(settings: &Settings, address: &str) -> bool {
+    fn allows(settings: &DeskSettings, address: &str) -> bool {
         settings.allows(address.parse().unwrap())
     }
 
     #[test]
     fn only_loopback_is_allowed_by_default() {
-        let settings = Settings::of(&DeskConfig::default()).unwrap();
+        let settings = DeskSettings::from_config(&DeskConfig::default()).unwrap();
         for ours in ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"] {
             assert!(allows(&settings, ours), "{ours}");
         }
@@ -89,22 +93,22 @@ mod tests {
     #[test]
     fn networks_and_single_addresses_are_allowed() {
         let settings =
-            of(&["10.0.0.0/8", " 192.0.2.7 ", "2001:db8::/32", "::ffff:198.51.100.1"], 3600).unwrap();
+            parse(&["10.0.0.0/8", " 192.0.2.7 ", "2001:db8::/32", "::ffff:198.51.100.1"], 3600).unwrap();
         for ours in ["10.1.2.3", "192.0.2.7", "2001:db8::5", "198.51.100.1"] {
             assert!(allows(&settings, ours), "{ours}");
         }
         assert!(!allows(&settings, "192.0.2.8") && !allows(&settings, "127.0.0.1"));
-        assert!(!allows(&of(&[], 3600).unwrap(), "127.0.0.1"), "an empty list allows no address");
+        assert!(!allows(&parse(&[], 3600).unwrap(), "127.0.0.1"), "an empty list allows no address");
         for wrong in ["", "localhost", "10.0.0.0/33", "10.0.0", "*"] {
-            assert_eq!(of(&[wrong], 3600), Err(DeskSettingsError::Address(wrong.into())), "{wrong}");
+            assert_eq!(parse(&[wrong], 3600), Err(DeskSettingsError::Address(wrong.into())), "{wrong}");
         }
     }
 
     #[test]
     fn the_session_timeout_has_bounds() {
-        assert!(of(&[], 60).is_ok() && of(&[], 7 * 86_400).is_ok());
+        assert!(parse(&[], 60).is_ok() && parse(&[], 7 * 86_400).is_ok());
         assert_eq!(
-            (of(&[], 59), of(&[], 7 * 86_400 + 1)),
+            (parse(&[], 59), parse(&[], 7 * 86_400 + 1)),
             (Err(DeskSettingsError::Session), Err(DeskSettingsError::Session))
         );
     }

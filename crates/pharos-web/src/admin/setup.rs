@@ -6,18 +6,18 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use pharos_core::{Clock as _, SystemClock};
 
-use super::action::form;
+use super::action::read_form;
+use super::action_log::{ActionEntry, ActionOutcome};
 use super::frame::{DeskFrame, Notice};
-use super::gate::{HOME, Knock, LOGIN};
-use super::login::{begin, come_back, too_many};
-use super::operators::{Account, LONGEST_NAME, Role, first, is_name};
+use super::gate::{AllowedClient, HOME, LOGIN};
+use super::login::{add_retry_after, retry_message, start_session};
+use super::messages::DeskMessages;
+use super::operators::{Account, MAX_NAME_LENGTH, Role, add_first, is_valid_name};
 use super::password;
-use super::record::{Deed, Outcome};
-use super::words::DeskWords;
-use crate::origin::is_from_no_other_site;
-use crate::page::respond;
-use crate::service::Rooms;
-use crate::visitor::Visitor;
+use crate::pages::frame::respond;
+use crate::server::origin::is_same_site;
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
 
 #[derive(Template)]
 #[template(path = "admin/setup.html")]
@@ -26,7 +26,7 @@ struct SetupPage {
     /// Name as typed.
     name: String,
     /// The code has expired, because an operator existed since this process started.
-    is_spent: bool,
+    is_expired: bool,
     longest_name: usize,
     longest_password: usize,
     password_hint: String,
@@ -34,89 +34,94 @@ struct SetupPage {
 
 /// `GET /admin/setup`, as long as there is no operator.
 pub(super) async fn page(
-    State(rooms): State<Rooms>,
-    Extension(knock): Extension<Knock>,
+    State(app): State<AppState>,
+    Extension(client): Extension<AllowedClient>,
     visitor: Visitor,
 ) -> Response {
-    if !knock.accounts.is_empty() {
+    if !client.accounts.is_empty() {
         return Redirect::to(LOGIN).into_response();
     }
-    setup_page(&rooms, &visitor, "", StatusCode::OK, None)
+    setup_page(&app, &visitor, "", StatusCode::OK, None)
 }
 
 fn setup_page(
-    rooms: &Rooms,
+    app: &AppState,
     visitor: &Visitor,
     name: &str,
     status: StatusCode,
     notice: Option<Notice>,
 ) -> Response {
     let page = SetupPage {
-        frame: DeskFrame::at_the_door(rooms, visitor).saying(notice),
-        name: name.chars().take(LONGEST_NAME).collect(),
-        is_spent: rooms.desk().code.is_spent(),
-        longest_name: LONGEST_NAME,
-        longest_password: password::LONGEST,
-        password_hint: DeskWords::of(visitor.lang).told_password(),
+        frame: DeskFrame::logged_out(app, visitor).with_notice(notice),
+        name: name.chars().take(MAX_NAME_LENGTH).collect(),
+        is_expired: app.desk().code.is_expired(),
+        longest_name: MAX_NAME_LENGTH,
+        longest_password: password::MAX_LENGTH,
+        password_hint: DeskMessages::for_lang(visitor.lang).password_rule(),
     };
     respond(visitor, status, &page)
 }
 
 /// `POST /admin/setup`.
 pub(super) async fn set_up(
-    State(rooms): State<Rooms>,
-    Extension(knock): Extension<Knock>,
+    State(app): State<AppState>,
+    Extension(client): Extension<AllowedClient>,
     visitor: Visitor,
     headers: HeaderMap,
     request: Request,
 ) -> Result<Response, Response> {
-    let form = form(request, &rooms).await?;
-    let (desk, words) = (rooms.desk(), DeskWords::of(visitor.lang));
+    let form = read_form(request, &app).await?;
+    let (desk, messages) = (app.desk(), DeskMessages::for_lang(visitor.lang));
     let name = form.text("name").trim();
-    let refuse = |status, text: &str| setup_page(&rooms, &visitor, name, status, Some(Notice::bad(text)));
-    let from = knock.address.to_string();
-    let note = async |who: &str, outcome| {
-        desk.note(Deed { who, from: &from, action: "desk.setup", what: "", detail: "", outcome }).await;
+    let refuse = |status, text: &str| setup_page(&app, &visitor, name, status, Some(Notice::bad(text)));
+    let from = client.address.to_string();
+    let record = async |who: &str, outcome| {
+        desk.record(ActionEntry { who, from: &from, action: "desk.setup", what: "", detail: "", outcome })
+            .await;
     };
-    if !is_from_no_other_site(&visitor, &headers, &rooms.config().web) {
-        note("", Outcome::Refused("sent by a page of another site")).await;
-        return Ok(refuse(StatusCode::FORBIDDEN, words.no_other_site));
+    if !is_same_site(&visitor, &headers, &app.config().web) {
+        record("", ActionOutcome::Refused("sent by a page of another site")).await;
+        return Ok(refuse(StatusCode::FORBIDDEN, messages.no_other_site));
     }
-    if !knock.accounts.is_empty() {
-        note("", Outcome::Refused("an operator exists")).await;
+    if !client.accounts.is_empty() {
+        record("", ActionOutcome::Refused("an operator exists")).await;
         return Ok(Redirect::to(LOGIN).into_response());
     }
-    if let Err(wait) = desk.tries.set_up(knock.address) {
-        note("", Outcome::Refused("too many tries")).await;
-        return Ok(too_many(wait, refuse(StatusCode::TOO_MANY_REQUESTS, &come_back(words, wait))));
+    if let Err(wait) = desk.login_limits.set_up(client.address) {
+        record("", ActionOutcome::Refused("too many tries")).await;
+        return Ok(add_retry_after(
+            wait,
+            refuse(StatusCode::TOO_MANY_REQUESTS, &retry_message(messages, wait)),
+        ));
     }
-    if !desk.code.is(form.text("code")) {
-        note("", Outcome::Refused("wrong code")).await;
-        return Ok(refuse(StatusCode::FORBIDDEN, words.setup_wrong_code));
+    if !desk.code.matches(form.text("code")) {
+        record("", ActionOutcome::Refused("wrong code")).await;
+        return Ok(refuse(StatusCode::FORBIDDEN, messages.setup_wrong_code));
     }
     let password = form.text("password");
-    if !is_name(name) {
-        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &words.told_name()));
+    if !is_valid_name(name) {
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &messages.name_rule()));
     }
-    if !password::is_good(password, name) {
-        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &words.told_password()));
+    if !password::is_acceptable(password, name) {
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &messages.password_rule()));
     }
     if password != form.text("again") {
-        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, words.password_differs));
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, messages.password_differs));
     }
     let hash = desk.hashing.hash(password).await.map_err(IntoResponse::into_response)?;
     let created = SystemClock.now().to_string();
     let account = Account { name: name.into(), role: Role::Full, password: hash, created };
     let new = account.clone();
-    let named = desk.aside(move |desk| desk.operators.change(|accounts| first(accounts, new))).await;
-    match named
+    let added =
+        desk.run_blocking(move |desk| desk.operators.change(|accounts| add_first(accounts, new))).await;
+    match added
         .map_err(IntoResponse::into_response)?
         .map_err(|error| super::DeskError::from(error).into_response())?
     {
         Ok(()) => {
-            desk.code.spend();
-            note(name, Outcome::Done).await;
-            begin(&rooms, &visitor, &headers, &account, HOME, None).map_err(IntoResponse::into_response)
+            desk.code.expire();
+            record(name, ActionOutcome::Done).await;
+            start_session(&app, &visitor, &headers, &account, HOME, None).map_err(IntoResponse::into_response)
         }
         // Another process created an operator first.
         Err(_) => Ok(Redirect::to(LOGIN).into_response()),

@@ -5,8 +5,8 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::secret::{is_same, random};
-use super::settings::{DeskSettingsError, SHORTEST_CODE};
+use super::secret::{random_bytes, secrets_match};
+use super::settings::{DeskSettingsError, MIN_CODE_LENGTH};
 
 /// Environment variable that may set the code.
 pub const SETUP_CODE_VARIABLE: &str = "PHAROS_DESK_SETUP_CODE";
@@ -19,55 +19,55 @@ const GROUP: usize = 4;
 /// The setup code until it expires.
 pub(super) struct SetupCode {
     code: String,
-    is_ours: bool,
-    is_spent: AtomicBool,
+    is_generated: bool,
+    is_expired: AtomicBool,
 }
 
 impl SetupCode {
     /// Uses the code given in the environment, or generates one.
     pub(super) fn new(given: Option<&str>) -> io::Result<Self> {
-        let given = checked(given).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let code = given.map_or_else(generated, |given| Ok(given.to_string()))?;
-        Ok(Self { code, is_ours: given.is_none(), is_spent: AtomicBool::new(false) })
+        let given = check(given).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        let code = given.map_or_else(generate, |given| Ok(given.to_string()))?;
+        Ok(Self { code, is_generated: given.is_none(), is_expired: AtomicBool::new(false) })
     }
 
     /// Returns `true` if this is the code. In generated codes, case, spaces and hyphens are ignored.
-    pub(super) fn is(&self, typed: &str) -> bool {
-        let fits = if self.is_ours {
-            is_same(&folded(&self.code), &folded(typed))
+    pub(super) fn matches(&self, typed: &str) -> bool {
+        let is_equal = if self.is_generated {
+            secrets_match(&normalized(&self.code), &normalized(typed))
         } else {
-            is_same(&self.code, typed.trim())
+            secrets_match(&self.code, typed.trim())
         };
-        fits && !self.is_spent()
+        is_equal && !self.is_expired()
     }
 
     /// Expires the code for the lifetime of the process, even if all operators are lost later.
-    pub(super) fn spend(&self) {
-        self.is_spent.store(true, Ordering::Relaxed);
+    pub(super) fn expire(&self) {
+        self.is_expired.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn is_spent(&self) -> bool {
-        self.is_spent.load(Ordering::Relaxed)
+    pub(super) fn is_expired(&self) -> bool {
+        self.is_expired.load(Ordering::Relaxed)
     }
 
     /// Returns the code for the log; a code from the environment is not repeated.
-    pub(super) fn told(&self) -> String {
-        if self.is_ours { self.code.clone() } else { format!("from {SETUP_CODE_VARIABLE}") }
+    pub(super) fn display(&self) -> String {
+        if self.is_generated { self.code.clone() } else { format!("from {SETUP_CODE_VARIABLE}") }
     }
 }
 
 /// Checks the length of a code given in the environment.
-pub(super) fn checked(given: Option<&str>) -> Result<Option<&str>, DeskSettingsError> {
+pub(super) fn check(given: Option<&str>) -> Result<Option<&str>, DeskSettingsError> {
     match given.map(str::trim) {
-        Some(code) if code.chars().count() < SHORTEST_CODE => Err(DeskSettingsError::SetupCode),
+        Some(code) if code.chars().count() < MIN_CODE_LENGTH => Err(DeskSettingsError::SetupCode),
         code => Ok(code),
     }
 }
 
-fn generated() -> io::Result<String> {
+fn generate() -> io::Result<String> {
     let mut code = String::new();
-    for (place, byte) in random::<LENGTH>()?.into_iter().enumerate() {
-        if place > 0 && place.is_multiple_of(GROUP) {
+    for (index, byte) in random_bytes::<LENGTH>()?.into_iter().enumerate() {
+        if index > 0 && index.is_multiple_of(GROUP) {
             code.push('-');
         }
         code.push(LETTERS[usize::from(byte) % LETTERS.len()].into());
@@ -75,7 +75,7 @@ fn generated() -> io::Result<String> {
     Ok(code)
 }
 
-fn folded(code: &str) -> String {
+fn normalized(code: &str) -> String {
     let letters = code.chars().filter(char::is_ascii_alphanumeric).map(|c| match c.to_ascii_uppercase() {
         'O' => '0',
         'I' | 'L' => '1',
@@ -91,27 +91,35 @@ mod tests {
     #[test]
     fn a_generated_code_ignores_case_and_separators_until_it_expires() {
         let code = SetupCode::new(None).unwrap();
-        let told = code.told();
-        assert!(told.len() == 24 && told.split('-').count() == 5, "{told}");
+        let shown = code.display();
+        assert!(shown.len() == 24 && shown.split('-').count() == 5, "{shown}");
         assert!(
-            code.is(&told)
-                && code.is(&told.to_lowercase())
-                && code.is(&format!(" {} ", told.replace('-', " ")))
+            code.matches(&shown)
+                && code.matches(&shown.to_lowercase())
+                && code.matches(&format!(" {} ", shown.replace('-', " ")))
         );
-        assert!(!code.is("") && !code.is(&told[..23]) && !code.is(&SetupCode::new(None).unwrap().told()));
-        code.spend();
-        assert!(!code.is(&told));
+        assert!(
+            !code.matches("")
+                && !code.matches(&shown[..23])
+                && !code.matches(&SetupCode::new(None).unwrap().display())
+        );
+        code.expire();
+        assert!(!code.matches(&shown));
     }
 
     #[test]
     fn a_given_code_must_match_exactly_and_is_not_repeated() {
         let code = SetupCode::new(Some("correct horse")).unwrap();
-        assert!(code.is("correct horse") && code.is(" correct horse\n"));
-        assert!(!code.is("Correct horse") && !code.is("correcthorse") && !code.told().contains("horse"));
+        assert!(code.matches("correct horse") && code.matches(" correct horse\n"));
+        assert!(
+            !code.matches("Correct horse")
+                && !code.matches("correcthorse")
+                && !code.display().contains("horse")
+        );
         for short in ["", "   ", "eleven char", "灯灯灯灯灯灯灯灯灯灯灯"] {
-            assert_eq!(checked(Some(short)), Err(DeskSettingsError::SetupCode), "{short}");
+            assert_eq!(check(Some(short)), Err(DeskSettingsError::SetupCode), "{short}");
         }
-        assert_eq!(checked(Some("灯灯灯灯灯灯灯灯灯灯灯灯")).map(|code| code.is_some()), Ok(true));
-        assert_eq!(checked(None), Ok(None));
+        assert_eq!(check(Some("灯灯灯灯灯灯灯灯灯灯灯灯")).map(|code| code.is_some()), Ok(true));
+        assert_eq!(check(None), Ok(None));
     }
 }

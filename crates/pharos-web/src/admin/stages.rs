@@ -9,16 +9,16 @@ use pharos_engine::{Live, ThreadReading};
 use serde::Serialize;
 
 /// Threads that use more than this share of a CPU each are CPU-bound.
-const BUSY: f64 = 0.7;
+const CPU_BOUND: f64 = 0.7;
 /// Disk traffic in bytes per second from which a stage counts as disk-bound.
-const MUCH: f64 = 1e6;
+const DISK_BOUND: f64 = 1e6;
 /// Share of busy fetchers from which fetching counts as network-bound.
-const NEARLY_ALL: f64 = 0.9;
+const NETWORK_BOUND: f64 = 0.9;
 
 /// The bottleneck of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Bound {
+pub(crate) enum Bottleneck {
     /// No work.
     Idle,
     Processor,
@@ -33,7 +33,7 @@ pub(crate) enum Bound {
 
 /// Measurements of a stage over the last second.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Stage {
+pub(crate) struct StageSample {
     pub(crate) name: &'static str,
     /// Items queued or in progress: requests, records, queries.
     pub(crate) waiting: u64,
@@ -44,30 +44,30 @@ pub(crate) struct Stage {
     pub(crate) disk: (f64, f64),
     /// Voluntary and involuntary context switches per second.
     pub(crate) switches: (f64, f64),
-    pub(crate) bound: Bound,
+    pub(crate) bound: Bottleneck,
 }
 
 /// The stages in processing order.
 const STAGES: [&str; 6] = ["fetch", "shelve", "read", "absorb", "build", "query"];
 
 /// Computes the stages between two readings: engine stages from the status of the owner process, queries from this process.
-pub(crate) fn stages(
+pub(crate) fn stage_samples(
     before: &Live,
     now: &Live,
     own_before: &BTreeMap<&'static str, ThreadReading>,
     own_now: &BTreeMap<&'static str, ThreadReading>,
     seconds: f64,
     processors: u32,
-) -> Vec<Stage> {
-    let told = now.at.since(before.at).as_secs_f64().max(0.5);
+) -> Vec<StageSample> {
+    let status_seconds = now.at.since(before.at).as_secs_f64().max(0.5);
     STAGES
         .into_iter()
         .map(|name| {
-            let is_ours = name == "query" || now.process == std::process::id();
-            let (was, is, time) = if is_ours {
+            let is_own = name == "query" || now.process == std::process::id();
+            let (was, is, time) = if is_own {
                 (own_before.get(name), own_now.get(name), seconds)
             } else {
-                (before.stages.get(name), now.stages.get(name), told)
+                (before.stages.get(name), now.stages.get(name), status_seconds)
             };
             let (was, is) = (was.copied().unwrap_or_default(), is.copied().unwrap_or_default());
             let rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / time;
@@ -75,40 +75,40 @@ pub(crate) fn stages(
                 "fetch" => now.under_way,
                 _ => now.waiting.get(name).copied().unwrap_or_default(),
             };
-            let mut stage = Stage {
+            let mut stage = StageSample {
                 name,
                 waiting,
                 threads: is.threads,
                 processors: ((is.seconds - was.seconds) / time).max(0.0),
                 disk: (rate(was.disk.0, is.disk.0), rate(was.disk.1, is.disk.1)),
                 switches: (rate(was.switches.0, is.switches.0), rate(was.switches.1, is.switches.1)),
-                bound: Bound::Idle,
+                bound: Bottleneck::Idle,
             };
-            stage.bound = bound_by(&stage, now, processors);
+            stage.bound = bottleneck_of(&stage, now, processors);
             stage
         })
         .collect()
 }
 
-fn bound_by(stage: &Stage, live: &Live, processors: u32) -> Bound {
+fn bottleneck_of(stage: &StageSample, live: &Live, processors: u32) -> Bottleneck {
     // A single thread can use one CPU, a pool no more than there are.
     let pool = matches!(stage.name, "read" | "query" | "fetch");
     let most = if pool { stage.threads.min(processors).max(1) } else { 1 };
-    if stage.processors >= BUSY * f64::from(most) {
-        return Bound::Processor;
+    if stage.processors >= CPU_BOUND * f64::from(most) {
+        return Bottleneck::Processor;
     }
-    let waits_behind = |name: &str| live.waiting.get(name).copied().unwrap_or_default() > 0;
+    let next_is_busy = |name: &str| live.waiting.get(name).copied().unwrap_or_default() > 0;
     match stage.name {
-        "fetch" if live.fetchers > 0 && stage.waiting as f64 >= NEARLY_ALL * live.fetchers as f64 => {
-            Bound::Network
+        "fetch" if live.fetchers > 0 && stage.waiting as f64 >= NETWORK_BOUND * live.fetchers as f64 => {
+            Bottleneck::Network
         }
-        "fetch" if live.queued > 0 => Bound::Politeness,
-        "fetch" if stage.waiting > 0 => Bound::Network,
-        "shelve" if stage.waiting > 0 && waits_behind("read") => Bound::Next,
-        "read" if stage.waiting > 0 && waits_behind("absorb") => Bound::Next,
-        "shelve" | "read" | "absorb" if stage.waiting > 0 => Bound::Disk,
-        "build" if stage.disk.0 + stage.disk.1 >= MUCH => Bound::Disk,
-        _ => Bound::Idle,
+        "fetch" if live.queued > 0 => Bottleneck::Politeness,
+        "fetch" if stage.waiting > 0 => Bottleneck::Network,
+        "shelve" if stage.waiting > 0 && next_is_busy("read") => Bottleneck::Next,
+        "read" if stage.waiting > 0 && next_is_busy("absorb") => Bottleneck::Next,
+        "shelve" | "read" | "absorb" if stage.waiting > 0 => Bottleneck::Disk,
+        "build" if stage.disk.0 + stage.disk.1 >= DISK_BOUND => Bottleneck::Disk,
+        _ => Bottleneck::Idle,
     }
 }
 
@@ -116,7 +116,7 @@ fn bound_by(stage: &Stage, live: &Live, processors: u32) -> Bound {
 mod tests {
     use super::*;
 
-    fn told(waiting: &[(&str, u64)], seconds: &[(&str, u32, f64)]) -> Live {
+    fn status(waiting: &[(&str, u64)], seconds: &[(&str, u32, f64)]) -> Live {
         Live {
             at: pharos_core::Timestamp::from_millis(1000),
             waiting: waiting.iter().map(|(name, many)| ((*name).to_string(), *many)).collect(),
@@ -132,22 +132,24 @@ mod tests {
         }
     }
 
-    fn bounds(live: Live) -> BTreeMap<&'static str, Bound> {
+    fn bounds(live: Live) -> BTreeMap<&'static str, Bottleneck> {
         let before = Live { process: live.process, ..Live::default() };
-        let stages = stages(&before, &live, &BTreeMap::new(), &BTreeMap::new(), 1.0, 2);
+        let stages = stage_samples(&before, &live, &BTreeMap::new(), &BTreeMap::new(), 1.0, 2);
         stages.into_iter().map(|stage| (stage.name, stage.bound)).collect()
     }
 
     #[test]
     fn each_stage_has_its_bottleneck() {
-        let reading = bounds(told(&[("read", 200), ("shelve", 5)], &[("read", 3, 1.9), ("shelve", 1, 0.1)]));
-        assert_eq!((reading["read"], reading["shelve"]), (Bound::Processor, Bound::Next));
-        let writing = bounds(told(&[("read", 9), ("absorb", 200)], &[("read", 3, 0.1), ("absorb", 1, 0.2)]));
-        assert_eq!((writing["read"], writing["absorb"]), (Bound::Next, Bound::Disk));
-        assert_eq!((writing["fetch"], writing["build"]), (Bound::Idle, Bound::Idle));
-        let crowd = Live { under_way: 64, fetchers: 64, queued: 1000, ..told(&[], &[]) };
-        assert_eq!(bounds(crowd)["fetch"], Bound::Network);
-        let polite = Live { under_way: 3, fetchers: 64, queued: 1000, ..told(&[], &[]) };
-        assert_eq!(bounds(polite)["fetch"], Bound::Politeness);
+        let reading =
+            bounds(status(&[("read", 200), ("shelve", 5)], &[("read", 3, 1.9), ("shelve", 1, 0.1)]));
+        assert_eq!((reading["read"], reading["shelve"]), (Bottleneck::Processor, Bottleneck::Next));
+        let writing =
+            bounds(status(&[("read", 9), ("absorb", 200)], &[("read", 3, 0.1), ("absorb", 1, 0.2)]));
+        assert_eq!((writing["read"], writing["absorb"]), (Bottleneck::Next, Bottleneck::Disk));
+        assert_eq!((writing["fetch"], writing["build"]), (Bottleneck::Idle, Bottleneck::Idle));
+        let crowd = Live { under_way: 64, fetchers: 64, queued: 1000, ..status(&[], &[]) };
+        assert_eq!(bounds(crowd)["fetch"], Bottleneck::Network);
+        let polite = Live { under_way: 3, fetchers: 64, queued: 1000, ..status(&[], &[]) };
+        assert_eq!(bounds(polite)["fetch"], Bottleneck::Politeness);
     }
 }

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use url::form_urlencoded::Serializer;
 
 use super::Desk;
-use crate::router;
-use crate::service::Rooms;
+use crate::server::router;
+use crate::state::AppState;
 use crate::testing::{Reply, ask_as, engine};
 
 const PASSWORD: &str = "correct horse battery";
@@ -26,7 +26,7 @@ const PASSWORD: &str = "correct horse battery";
 struct Running {
     dir: TempDir,
     router: Router,
-    rooms: Rooms,
+    app: AppState,
     desk: Arc<Desk>,
 }
 
@@ -41,9 +41,9 @@ struct Browser<'r> {
 
 fn start_with(config: Config) -> Running {
     let (dir, service) = engine(&[], config);
-    let rooms = Rooms::new(service).unwrap();
-    let desk = Arc::clone(rooms.desk());
-    Running { dir, router: router::open(rooms.clone()), rooms, desk }
+    let app = AppState::new(service).unwrap();
+    let desk = Arc::clone(app.desk());
+    Running { dir, router: router::build(app.clone()), app, desk }
 }
 
 fn start() -> Running {
@@ -62,7 +62,7 @@ impl Running {
     /// Sets up the desk as operator "Keeper".
     async fn keeper(&self) -> Browser<'_> {
         let mut browser = self.browser();
-        let code = self.desk.code.told();
+        let code = self.desk.code.display();
         let form = [("code", code.as_str()), ("name", "Keeper"), ("password", PASSWORD), ("again", PASSWORD)];
         let reply = browser.post("/admin/setup", &form).await;
         assert_eq!(
@@ -74,7 +74,7 @@ impl Running {
         browser
     }
 
-    fn record(&self) -> String {
+    fn action_log(&self) -> String {
         fs::read_to_string(self.dir.path().join("desk/actions.jsonl")).unwrap_or_default()
     }
 }
@@ -141,16 +141,14 @@ async fn the_first_operator_is_named_once_with_the_code() {
     assert_eq!(browser.get("/admin").await.header("location"), "/admin/setup");
     let page = browser.get("/admin/setup").await;
     assert_eq!(page.status, StatusCode::OK);
-    assert!(page.text().contains("name=\"code\"") && !page.text().contains(&running.desk.code.told()));
-    let code = running.desk.code.told();
+    assert!(page.text().contains("name=\"code\"") && !page.text().contains(&running.desk.code.display()));
+    let code = running.desk.code.display();
     let form = |code, password, again| {
         [("code", code), ("name", "Keeper"), ("password", password), ("again", again)]
     };
     let wrong = browser.post("/admin/setup", &form("AAAA-BBBB-CCCC-DDDD-EEEE", PASSWORD, PASSWORD)).await;
     assert_eq!(wrong.status, StatusCode::FORBIDDEN);
-    assert!(
-        wrong.text().contains("Wrong setup code.") && wrong.text().contains("value=\"Keeper\"")
-    );
+    assert!(wrong.text().contains("Wrong setup code.") && wrong.text().contains("value=\"Keeper\""));
     for (password, again) in [("short", "short"), (PASSWORD, "another one 123"), ("keeperkeeper", "")] {
         let reply = browser.post("/admin/setup", &form(&code, password, again)).await;
         assert_eq!(reply.status, StatusCode::UNPROCESSABLE_ENTITY, "{password}");
@@ -162,16 +160,13 @@ async fn the_first_operator_is_named_once_with_the_code() {
     assert_eq!(thief.get("/admin/setup").await.header("location"), "/admin/login");
     let late = thief.post("/admin/setup", &form(&code, PASSWORD, PASSWORD)).await;
     assert_eq!((late.header("location"), late.header("set-cookie")), ("/admin/login", ""));
-    let record = running.record();
-    for part in [
-        "\"refused: wrong code\"",
-        "\"action\":\"desk.setup\"",
-        "\"outcome\":\"done\"",
-        "an operator exists",
-    ] {
-        assert!(record.contains(part), "{part} is missing in {record}");
+    let log = running.action_log();
+    for part in
+        ["\"refused: wrong code\"", "\"action\":\"desk.setup\"", "\"outcome\":\"done\"", "an operator exists"]
+    {
+        assert!(log.contains(part), "{part} is missing in {log}");
     }
-    assert!(!record.contains(PASSWORD) && !record.contains(&code));
+    assert!(!log.contains(PASSWORD) && !log.contains(&code));
 
     fs::remove_file(running.dir.path().join("desk/operators.json")).unwrap();
     let again = thief.post("/admin/setup", &form(&code, PASSWORD, PASSWORD)).await;
@@ -229,9 +224,9 @@ async fn operators_log_in_and_out() {
     assert!(out.header("set-cookie").contains("Max-Age=0"));
     browser.cookie = new;
     assert!(!browser.is_in().await);
-    let record = running.record();
-    assert_eq!(record.matches("\"desk.login\"").count(), 3, "{record}");
-    assert!(record.contains("\"desk.logout\"") && record.contains("refused: wrong name or password"));
+    let log = running.action_log();
+    assert_eq!(log.matches("\"desk.login\"").count(), 3, "{log}");
+    assert!(log.contains("\"desk.logout\"") && log.contains("refused: wrong name or password"));
 }
 
 #[tokio::test]
@@ -239,16 +234,16 @@ async fn unknown_names_get_the_same_answer_in_the_same_time() {
     let running = start();
     drop(running.keeper().await);
     let mut browser = running.browser();
-    let made = || running.desk.hashing.made.load(Ordering::Relaxed);
-    let before = made();
+    let computed = || running.desk.hashing.computed.load(Ordering::Relaxed);
+    let before = computed();
     let unknown = browser.log_in("my secret password", "whatever it is").await;
-    assert_eq!(made(), before + 1, "a hash is computed for an unknown name");
+    assert_eq!(computed(), before + 1, "a hash is computed for an unknown name");
     let known = browser.log_in("Keeper", "whatever it is").await;
-    assert_eq!(made(), before + 2);
+    assert_eq!(computed(), before + 2);
     let shown = |reply: &Reply, name: &str| reply.text().replace(name, "NAME");
     assert_eq!(unknown.status, known.status);
     assert_eq!(shown(&unknown, "my secret password"), shown(&known, "Keeper"));
-    assert!(!running.record().contains("my secret password"), "a possible password is not logged");
+    assert!(!running.action_log().contains("my secret password"), "a possible password is not logged");
 }
 
 #[tokio::test]
@@ -259,18 +254,18 @@ async fn passwords_cannot_be_guessed_by_brute_force() {
     for _ in 0..5 {
         assert_eq!(attacker.log_in("Keeper", "guess guess").await.status, StatusCode::FORBIDDEN);
     }
-    let made = running.desk.hashing.made.load(Ordering::Relaxed);
+    let computed = running.desk.hashing.computed.load(Ordering::Relaxed);
     let refused = attacker.log_in("Keeper", PASSWORD).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "even with the right one");
     assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|seconds| (1..=31).contains(&seconds)));
-    assert_eq!(running.desk.hashing.made.load(Ordering::Relaxed), made, "and costs nothing");
+    assert_eq!(running.desk.hashing.computed.load(Ordering::Relaxed), computed, "and costs nothing");
     let mut keeper = running.browser();
     assert_eq!(
         keeper.log_in("Keeper", PASSWORD).await.status,
         StatusCode::SEE_OTHER,
         "other addresses are not affected"
     );
-    assert!(running.record().contains("refused: too many tries"));
+    assert!(running.action_log().contains("refused: too many tries"));
 }
 
 #[tokio::test]
@@ -279,7 +274,7 @@ async fn forms_of_another_site_or_without_the_token_are_denied() {
     let mut keeper = running.keeper().await;
     let fields = [("name", "Thief"), ("role", "full"), ("password", "0123456789ab")];
     let csrf = keeper.csrf().await;
-    let others = running.desk.operators.all().unwrap().len();
+    let others = running.desk.operators.load().unwrap().len();
     let forged = "0".repeat(64);
     let twice = [&fields[..], &[("csrf", csrf.as_str()), ("csrf", forged.as_str())]].concat();
     let bad: [Vec<(&str, &str)>; 4] = [
@@ -303,11 +298,11 @@ async fn forms_of_another_site_or_without_the_token_are_denied() {
         assert!(reply.text().contains("a page of another site"));
         keeper.headers.clear();
     }
-    assert_eq!(running.desk.operators.all().unwrap().len(), others);
-    assert_eq!(running.record().matches("\"desk.forged\"").count(), 7, "{}", running.record());
+    assert_eq!(running.desk.operators.load().unwrap().len(), others);
+    assert_eq!(running.action_log().matches("\"desk.forged\"").count(), 7, "{}", running.action_log());
     keeper.headers = vec![("origin", "http://localhost"), ("sec-fetch-site", "same-origin")];
     assert_eq!(keeper.post("/admin/operators/add", &right).await.status, StatusCode::SEE_OTHER);
-    assert_eq!(running.desk.operators.all().unwrap().len(), others + 1);
+    assert_eq!(running.desk.operators.load().unwrap().len(), others + 1);
     for path in ["/admin/login", "/admin/setup"] {
         let mut other = running.browser();
         other.headers = vec![("origin", "http://evil.example")];
@@ -356,11 +351,11 @@ async fn read_only_operators_cannot_change_anything() {
         assert_eq!(reply.status, StatusCode::FORBIDDEN, "{path}");
         assert!(reply.text().contains("read-only access"), "{path}");
         assert!(
-            running.record().contains(&format!("\"action\":\"desk.forbidden\",\"what\":\"{path}\"")),
+            running.action_log().contains(&format!("\"action\":\"desk.forbidden\",\"what\":\"{path}\"")),
             "{path}"
         );
     }
-    assert_eq!(running.desk.operators.all().unwrap().len(), 2);
+    assert_eq!(running.desk.operators.load().unwrap().len(), 2);
 
     let own = [("current", PASSWORD), ("password", "another password"), ("again", "another password")];
     let before = mate.cookie.clone();
@@ -404,15 +399,17 @@ async fn a_session_ends_with_any_change_of_role_or_password_or_by_removal() {
         ("/admin/operators/role", &[("name", "Keeper"), ("role", "read-only")]),
     ] {
         keeper.act(path, fields).await;
-        assert!(
-            keeper.get("/admin/operators").await.text().contains("the last operator with full access")
-        );
+        assert!(keeper.get("/admin/operators").await.text().contains("the last operator with full access"));
     }
-    let record = running.record();
-    for part in
-        ["operator.add", "operator.role", "operator.password", "operator.remove", "refused: the last operator"]
-    {
-        assert!(record.contains(part), "{part} is missing in {record}");
+    let log = running.action_log();
+    for part in [
+        "operator.add",
+        "operator.role",
+        "operator.password",
+        "operator.remove",
+        "refused: the last operator",
+    ] {
+        assert!(log.contains(part), "{part} is missing in {log}");
     }
 }
 
@@ -434,7 +431,7 @@ async fn a_damaged_file_of_operators_locks_the_desk() {
     let mut keeper = running.keeper().await;
     let path = running.dir.path().join("desk/operators.json");
     let good = fs::read(&path).unwrap();
-    let code = running.desk.code.told();
+    let code = running.desk.code.display();
     for damage in ["", "{\"operators\":[]}", "not json"] {
         fs::write(&path, damage).unwrap();
         for page in ["/admin", "/admin/login", "/admin/setup", "/admin/operators"] {
@@ -488,12 +485,12 @@ async fn the_configured_proxy_is_trusted() {
         browser.headers = vec![header];
         assert_eq!(browser.get("/admin/setup").await.status, status, "{header:?}");
     }
-    let code = running.desk.code.told();
+    let code = running.desk.code.display();
     let form = [("code", code.as_str()), ("name", "Keeper"), ("password", PASSWORD), ("again", PASSWORD)];
     browser.headers = vec![("x-forwarded-for", "203.0.113.9"), ("x-forwarded-proto", "https")];
     let reply = browser.post("/admin/setup", &form).await;
     assert!(reply.header("set-cookie").ends_with("; Secure"), "{}", reply.header("set-cookie"));
-    assert!(running.record().contains("\"from\":\"203.0.113.9\""));
+    assert!(running.action_log().contains("\"from\":\"203.0.113.9\""));
 }
 
 #[tokio::test]
@@ -538,7 +535,7 @@ fn wrong_settings_stop_the_start() {
         config.desk.allow = vec![allow.into()];
         config.desk.session = std::time::Duration::from_secs(session);
         let (_dir, service) = engine(&[], config);
-        let error = Rooms::new(service).err().unwrap().to_string();
+        let error = AppState::new(service).err().unwrap().to_string();
         assert!(error.contains("`desk."), "{error}");
     }
     let dir = tempfile::tempdir().unwrap();
@@ -583,13 +580,13 @@ async fn user_input_is_escaped() {
     let reply =
         keeper.act("/admin/operators/add", &[("name", evil), ("role", "full"), ("password", PASSWORD)]).await;
     assert_eq!(reply.status, StatusCode::SEE_OTHER);
-    running.desk.record.note(&super::record::Deed {
+    running.desk.action_log.append(&super::action_log::ActionEntry {
         who: evil,
         from: evil,
         action: "test.evil",
         what: evil,
         detail: evil,
-        outcome: super::record::Outcome::Refused(evil),
+        outcome: super::action_log::ActionOutcome::Refused(evil),
     });
     let mut evil_one = running.browser();
     assert_eq!(evil_one.log_in(evil, PASSWORD).await.status, StatusCode::SEE_OTHER);
@@ -614,13 +611,13 @@ async fn the_record_is_shown_page_by_page_and_filtered() {
     let running = start();
     let mut keeper = running.keeper().await;
     for n in 0..120 {
-        running.desk.record.note(&super::record::Deed {
+        running.desk.action_log.append(&super::action_log::ActionEntry {
             who: "Keeper",
             from: "127.0.0.1",
             action: "crawl.pause",
             what: &format!("site-{n}.example"),
             detail: "",
-            outcome: super::record::Outcome::Done,
+            outcome: super::action_log::ActionOutcome::Done,
         });
     }
     let first = keeper.get("/admin/actions").await;

@@ -10,8 +10,8 @@ use axum::response::Response;
 use pharos_core::config::WebConfig;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use super::keys;
-use crate::service::Rooms;
+use super::api_keys;
+use crate::state::AppState;
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
@@ -19,7 +19,7 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 const LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Adds the CORS layer for the origins in `web.cors`; an empty list allows none.
-pub(crate) fn allow(routes: Router<Rooms>, web: &WebConfig) -> Router<Rooms> {
+pub(crate) fn allow_origins(routes: Router<AppState>, web: &WebConfig) -> Router<AppState> {
     let origins = web.cors.iter().map(|origin| origin.trim().trim_end_matches('/'));
     let origins: Vec<&str> = origins.filter(|origin| !origin.is_empty()).collect();
     let allowed = if origins.is_empty() {
@@ -36,14 +36,14 @@ pub(crate) fn allow(routes: Router<Rooms>, web: &WebConfig) -> Router<Rooms> {
     let layer = CorsLayer::new()
         .allow_origin(allowed)
         .allow_methods([Method::GET, Method::POST])
-        .allow_headers([CONTENT_TYPE, AUTHORIZATION, keys::HEADER])
+        .allow_headers([CONTENT_TYPE, AUTHORIZATION, api_keys::HEADER])
         .expose_headers([RETRY_AFTER])
         .max_age(LIFETIME);
-    routes.layer(layer).layer(map_response(open))
+    routes.layer(layer).layer(map_response(allow_embedding))
 }
 
 /// Lets pages of allowed origins also load the response as a resource.
-async fn open(mut response: Response) -> Response {
+async fn allow_embedding(mut response: Response) -> Response {
     if response.headers().contains_key(ACCESS_CONTROL_ALLOW_ORIGIN) {
         response.headers_mut().insert(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
     }

@@ -6,18 +6,18 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value;
 
-use super::chinese::chinese;
-use super::keys::is_locked;
-use crate::origin::origin;
-use crate::page::{Frame, respond};
-use crate::service::Rooms;
-use crate::visitor::{Visitor, link};
-use crate::words::{Lang, Words, fill, grouped};
+use super::api_keys::requires_key;
+use super::translations::chinese;
+use crate::messages::{Lang, Messages, fill, grouped};
+use crate::pages::frame::{PageFrame, respond};
+use crate::server::origin::origin;
+use crate::server::visitor::{Visitor, link};
+use crate::state::AppState;
 
 #[derive(Template)]
 #[template(path = "api.html")]
 struct GuidePage<'a> {
-    frame: Frame,
+    frame: PageFrame,
     query: &'static str,
     focus: bool,
     document: &'static str,
@@ -25,64 +25,64 @@ struct GuidePage<'a> {
     cors: String,
     limits: String,
     formats: Vec<String>,
-    operations: Vec<Operation<'a>>,
+    operations: Vec<OperationView<'a>>,
 }
 
 /// An operation of the API.
-struct Operation<'a> {
+struct OperationView<'a> {
     /// HTML id of its section.
     id: &'a str,
     method: String,
     path: &'a str,
     title: &'a str,
-    text: Vec<Piece<'a>>,
-    parameters: Vec<Parameter<'a>>,
-    answers: Vec<Answer<'a>>,
+    text: Vec<TextSpan<'a>>,
+    parameters: Vec<ParameterView<'a>>,
+    answers: Vec<ResponseView<'a>>,
     curl: String,
     /// Link that sends the example request from a browser.
     example: Option<String>,
 }
 
-struct Parameter<'a> {
+struct ParameterView<'a> {
     name: &'a str,
     is_required: bool,
     kind: String,
-    text: Vec<Piece<'a>>,
+    text: Vec<TextSpan<'a>>,
 }
 
-struct Answer<'a> {
+struct ResponseView<'a> {
     status: &'a str,
     text: &'a str,
 }
 
 /// A part of a text: plain, or code between backticks.
-struct Piece<'a> {
+struct TextSpan<'a> {
     text: &'a str,
     is_code: bool,
 }
 
 /// `GET /api`.
-pub(crate) async fn guide(State(rooms): State<Rooms>, visitor: Visitor) -> Response {
-    let (words, web) = (visitor.words(), &rooms.config().web);
+pub(crate) async fn guide(State(app): State<AppState>, visitor: Visitor) -> Response {
+    let (messages, web) = (visitor.messages(), &app.config().web);
     let needs_keys = !web.api_keys.is_empty();
     let origin = origin(&visitor, web).unwrap_or_default();
     let cors = match web.cors.iter().map(|site| site.trim()).collect::<Vec<_>>().as_slice() {
-        [] => words.api_cors_none.to_string(),
-        sites if sites.contains(&"*") => words.api_cors_all.to_string(),
-        sites => fill(words.api_cors_some, &[&sites.join(", ")]),
+        [] => messages.api_cors_none.to_string(),
+        sites if sites.contains(&"*") => messages.api_cors_all.to_string(),
+        sites => fill(messages.api_cors_some, &[&sites.join(", ")]),
     };
     let rate = if needs_keys { web.key_rate } else { web.rate };
     let limits = match (rate, needs_keys) {
-        (0, _) => words.api_limits_none.to_string(),
-        (rate, true) => fill(words.api_limits_key, &[&grouped(rate.into())]),
-        (rate, false) => fill(words.api_limits, &[&grouped(rate.into())]),
+        (0, _) => messages.api_limits_none.to_string(),
+        (rate, true) => fill(messages.api_limits_key, &[&grouped(rate.into())]),
+        (rate, false) => fill(messages.api_limits, &[&grouped(rate.into())]),
     };
-    let document = &rooms.api().document.json;
+    let document = &app.api().document.json;
     let page = GuidePage {
-        frame: Frame::new(&visitor, rooms.config()),
+        frame: PageFrame::new(&visitor, app.config()),
         query: "",
         focus: false,
-        document: super::document::PATH,
+        document: super::openapi::PATH,
         needs_keys,
         cors,
         limits,
@@ -94,11 +94,11 @@ pub(crate) async fn guide(State(rooms): State<Rooms>, visitor: Visitor) -> Respo
     respond(&visitor, StatusCode::OK, &page)
 }
 
-fn operations<'a>(document: &'a Value, lang: Lang, origin: &str, needs_keys: bool) -> Vec<Operation<'a>> {
-    let words = lang.words();
-    let told = |english: &'a str| match lang {
+fn operations<'a>(document: &'a Value, lang: Lang, origin: &str, needs_keys: bool) -> Vec<OperationView<'a>> {
+    let messages = lang.messages();
+    let translate = |id: &str, part: &str, english: &'a str| match lang {
         Lang::En => english,
-        Lang::Zh => chinese(english),
+        Lang::Zh => chinese(id, part).unwrap_or(english),
     };
     let paths = document["paths"].as_object().into_iter().flatten();
     let operations = paths.flat_map(|(path, item)| {
@@ -117,37 +117,45 @@ fn operations<'a>(document: &'a Value, lang: Lang, origin: &str, needs_keys: boo
                 )
             })
             .collect();
-        let asked = link(path, given.iter().map(|(name, value)| (*name, value.as_str())));
-        let key = if needs_keys && is_locked(path) { " -H 'API-Key: KEY'" } else { "" };
+        let example = link(path, given.iter().map(|(name, value)| (*name, value.as_str())));
+        let key = if needs_keys && requires_key(path) { " -H 'API-Key: KEY'" } else { "" };
         let body = &operation["requestBody"]["content"]["application/json"];
         let curl = if method == "get" {
-            format!("curl{key} '{origin}{asked}'")
+            format!("curl{key} '{origin}{example}'")
         } else if body.is_object() {
             let json = r#"{"url":"https://www.example.org/"}"#;
             format!("curl{key} -H 'Content-Type: application/json' -d '{json}' '{origin}{path}'")
         } else {
-            format!("curl{key} -X POST '{origin}{asked}'")
+            format!("curl{key} -X POST '{origin}{example}'")
         };
+        let id = text(&operation["operationId"]);
         let answers = operation["responses"].as_object().into_iter().flatten();
-        Operation {
-            id: text(&operation["operationId"]),
+        OperationView {
+            id,
             method: method.to_uppercase(),
             path,
-            title: told(text(&operation["summary"]).trim_end_matches('.')),
-            text: pieces(told(text(&operation["description"]))),
+            title: translate(id, "summary", text(&operation["summary"]).trim_end_matches('.')),
+            text: spans(translate(id, "description", text(&operation["description"]))),
             parameters: parameters
                 .iter()
-                .map(|p| Parameter {
+                .map(|p| ParameterView {
                     name: text(&p["name"]),
                     is_required: p["required"] == true,
-                    kind: kind(document, &p["schema"], words),
-                    text: pieces(told(text(&p["description"]))),
+                    kind: kind(document, &p["schema"], messages),
+                    text: spans(translate(
+                        id,
+                        &format!("param.{}", text(&p["name"])),
+                        text(&p["description"]),
+                    )),
                 })
                 .collect(),
             answers: answers
-                .map(|(status, answer)| Answer { status, text: told(text(&answer["description"])) })
+                .map(|(status, answer)| ResponseView {
+                    status,
+                    text: translate(id, &format!("response.{status}"), text(&answer["description"])),
+                })
                 .collect(),
-            example: (method == "get" && key.is_empty()).then_some(asked),
+            example: (method == "get" && key.is_empty()).then_some(example),
             curl,
         }
     };
@@ -159,25 +167,28 @@ fn text(value: &Value) -> &str {
 }
 
 /// Describes the values of a parameter in a few words.
-fn kind(document: &Value, schema: &Value, words: &Words) -> String {
+fn kind(document: &Value, schema: &Value, messages: &Messages) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|at| at.strip_prefix("#/components/schemas/")) {
-        return kind(document, &document["components"]["schemas"][name], words);
+        return kind(document, &document["components"]["schemas"][name], messages);
     }
     if let Some(all) = schema["allOf"].as_array().or_else(|| schema["oneOf"].as_array()) {
-        return all.first().map(|first| kind(document, first, words)).unwrap_or_default();
+        return all.first().map(|first| kind(document, first, messages)).unwrap_or_default();
     }
     if let Some(choices) = schema["enum"].as_array() {
         return choices.iter().map(text).collect::<Vec<_>>().join(" · ");
     }
     match (schema["type"].as_str(), schema["minimum"].as_u64(), schema["maximum"].as_u64()) {
-        (Some("integer"), Some(from), Some(to)) => fill(words.api_number, &[&grouped(from), &grouped(to)]),
-        _ => words.api_text.to_string(),
+        (Some("integer"), Some(from), Some(to)) => fill(messages.api_number, &[&grouped(from), &grouped(to)]),
+        _ => messages.api_text.to_string(),
     }
 }
 
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn spans(text: &str) -> Vec<TextSpan<'_>> {
     let parts = text.split('`').enumerate();
-    parts.filter(|(_, text)| !text.is_empty()).map(|(n, text)| Piece { text, is_code: n % 2 == 1 }).collect()
+    parts
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(n, text)| TextSpan { text, is_code: n % 2 == 1 })
+        .collect()
 }
 
 #[cfg(test)]
@@ -211,9 +222,7 @@ mod tests {
         let (_dir, service) = engine(&[], config);
         let chinese = get(&router(service).unwrap(), "/api?lang=zh").await;
         assert!(chinese.text().contains("<html lang=\"zh-Hans\""));
-        assert!(
-            chinese.text().contains("<b>提交网址。</b>") && !chinese.text().contains("Submit a URL")
-        );
+        assert!(chinese.text().contains("<b>提交网址。</b>") && !chinese.text().contains("Submit a URL"));
         assert!(
             chinese.text().contains("curl -H &#39;API-Key: KEY&#39; &#39;http://localhost/api/v1/stats&#39;")
         );

@@ -14,12 +14,12 @@ use pharos_store::PageState;
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::params::Params;
-use super::problem::Refusal;
+use super::params::ApiParams;
+use super::problem::ApiError;
 use super::search::Switch;
-use crate::known::Known;
-use crate::service::Rooms;
-use crate::visitor::Visitor;
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
+use crate::state::page_status::PageStatus;
 
 /// Parameters of `/api/v1/page`.
 #[derive(IntoParams)]
@@ -44,7 +44,7 @@ pub(crate) struct PageAnswer {
     /// Normalised URL.
     url: String,
     /// State of the page in the crawl.
-    state: Standing,
+    state: ApiPageState,
     /// Whether the page can be found by searching.
     searchable: bool,
     /// Title, if the page is searchable.
@@ -69,7 +69,7 @@ pub(crate) struct PageAnswer {
     versions: Vec<PageVersion>,
     /// Page object of the stored copy, if requested; null if it may not be shown or is not HTML.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<PageObjectWords>)]
+    #[schema(value_type = Option<PageObjectSchema>)]
     object: Option<Option<PageObject>>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct PageAnswer {
 #[derive(Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = PageState)]
-pub(crate) enum Standing {
+pub(crate) enum ApiPageState {
     /// Discovered, not fetched yet.
     Waiting,
     /// The server responded.
@@ -129,7 +129,7 @@ pub(crate) enum VersionKept {
 #[derive(ToSchema)]
 #[schema(as = PageObject)]
 #[expect(dead_code, reason = "read by utoipa only")]
-pub(crate) struct PageObjectWords {
+pub(crate) struct PageObjectSchema {
     url: String,
     title: String,
     /// Heading of the main content.
@@ -236,41 +236,45 @@ pub(crate) struct PageRange {
         (status = 404, description = "Unknown page")
     )
 )]
-pub(crate) async fn page(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
-    let params = Params(&visitor);
-    let url = params.address("url")?;
-    let wants_object = params.switch("object")?;
-    let Some(known) = rooms.known(url.clone()).await? else {
-        return Err(Refusal::not_found("unknown page"));
+pub(crate) async fn page(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
+    let params = ApiParams(&visitor);
+    let url = params.url("url")?;
+    let wants_object = params.flag("object")?;
+    let Some(status) = app.page_status(url.clone()).await? else {
+        return Err(ApiError::not_found("unknown page"));
     };
-    let object = if wants_object { Some(rooms.object(url).await?) } else { None };
-    Ok(([(CACHE_CONTROL, "private, no-cache")], Json(PageAnswer::new(&known, object))).into_response())
+    let object = if wants_object { Some(app.page_object(url).await?) } else { None };
+    Ok(([(CACHE_CONTROL, "private, no-cache")], Json(PageAnswer::new(&status, object))).into_response())
 }
 
 impl PageAnswer {
-    fn new(known: &Known, object: Option<Option<PageObject>>) -> Self {
-        let (card, page) = (known.card.as_ref(), known.story.as_ref().map(|story| &story.page));
-        let snapshot = known.snapshot();
-        let versions = known.story.as_ref().map(|story| story.versions.as_slice()).unwrap_or_default();
-        let fetched = card.map(|card| card.fetched).or_else(|| page.and_then(|page| page.visited_at));
+    fn new(status: &PageStatus, object: Option<Option<PageObject>>) -> Self {
+        let (indexed, page) = (status.indexed.as_ref(), status.report.as_ref().map(|report| &report.page));
+        let cached_page = status.cached_page_path();
+        let versions = status.report.as_ref().map(|report| report.versions.as_slice()).unwrap_or_default();
+        let fetched =
+            indexed.map(|indexed| indexed.fetched).or_else(|| page.and_then(|page| page.visited_at));
         Self {
-            url: known.url.as_str().to_string(),
-            state: page.map_or(Standing::Stored, |page| Standing::of(page.state)),
-            searchable: card.is_some(),
-            title: card.map(|card| card.title.clone()),
-            lang: card.map(|card| card.lang.clone()),
+            url: status.url.as_str().to_string(),
+            state: page.map_or(ApiPageState::Stored, |page| ApiPageState::from_catalog(page.state)),
+            searchable: indexed.is_some(),
+            title: indexed.map(|indexed| indexed.title.clone()),
+            lang: indexed.map(|indexed| indexed.lang.clone()),
             fetched: fetched.map(|at| at.to_string()),
             found: page.map(|page| page.found_at.to_string()),
             status: page.and_then(|page| page.status),
-            versions: versions.iter().map(|version| PageVersion::new(version, snapshot.as_deref())).collect(),
-            cached_url: snapshot,
+            versions: versions
+                .iter()
+                .map(|version| PageVersion::new(version, cached_page.as_deref()))
+                .collect(),
+            cached_url: cached_page,
             object,
         }
     }
 }
 
-impl Standing {
-    fn of(state: PageState) -> Self {
+impl ApiPageState {
+    fn from_catalog(state: PageState) -> Self {
         match state {
             PageState::Waiting => Self::Waiting,
             PageState::Stored => Self::Stored,
@@ -282,7 +286,7 @@ impl Standing {
 }
 
 impl PageVersion {
-    fn new(stored: &StoredVersion, snapshot: Option<&str>) -> Self {
+    fn new(stored: &StoredVersion, cached_page: Option<&str>) -> Self {
         let (kept, size) = match stored.kept {
             Kept::Whole(bytes) => (VersionKept::Whole, Some(bytes)),
             Kept::Unchanged => (VersionKept::Unchanged, None),
@@ -299,15 +303,15 @@ impl PageVersion {
             digest: format!("{:016x}", version.digest),
             kept,
             size,
-            snapshot_url: snapshot
+            snapshot_url: cached_page
                 .filter(|_| can_be_shown)
-                .map(|snapshot| format!("{snapshot}?at={}", moment(version.at))),
+                .map(|path| format!("{path}?at={}", version_time(version.at))),
         }
     }
 }
 
 /// Formats a time as in the links to versions: `20260131120000`.
-fn moment(at: Timestamp) -> String {
+fn version_time(at: Timestamp) -> String {
     at.to_string().chars().filter(char::is_ascii_digit).collect()
 }
 
@@ -320,7 +324,7 @@ mod tests {
 
     use super::*;
     use crate::router;
-    use crate::testing::{TestPage, engine, get, know};
+    use crate::testing::{TestPage, apply_changes, engine, get};
 
     const PAGES: [TestPage; 3] = [
         TestPage::new(
@@ -357,7 +361,7 @@ mod tests {
         changes.push(visited(&url("failed"), at, Outcome::Failed { reason: reason.clone(), attempt: 1 }));
         changes.push(visited(&url("refused"), at, Outcome::Refused { reason }));
         changes.push(Change::Removed(Removal::Page(url("removed"))));
-        know(&dir, &changes);
+        apply_changes(&dir, &changes);
         let router = router(service).unwrap();
         let page = async |path: &str| {
             let reply = get(&router, &format!("/api/v1/page?url=https://www.example.org/{path}")).await;

@@ -4,64 +4,64 @@ use std::ops::RangeInclusive;
 
 use pharos_core::PageUrl;
 
-use super::problem::Refusal;
-use crate::visitor::Visitor;
+use super::problem::ApiError;
+use crate::server::visitor::Visitor;
 
 /// The query parameters of a request.
 #[derive(Clone, Copy)]
-pub(crate) struct Params<'v>(pub(crate) &'v Visitor);
+pub(crate) struct ApiParams<'v>(pub(crate) &'v Visitor);
 
-impl<'v> Params<'v> {
-    /// Returns a text that may be given at most once.
-    pub(crate) fn text(self, name: &'v str) -> Result<Option<&'v str>, Refusal> {
-        let mut given = self.0.all(name);
+impl<'v> ApiParams<'v> {
+    /// Returns a text that may be given at max once.
+    pub(crate) fn text(self, name: &'v str) -> Result<Option<&'v str>, ApiError> {
+        let mut given = self.0.values(name);
         let first = given.next();
         match given.next() {
             None => Ok(first),
-            Some(_) => Err(Refusal::bad(format!("parameter `{name}` is given more than once"))),
+            Some(_) => Err(ApiError::bad_request(format!("parameter `{name}` is given more than once"))),
         }
     }
 
     /// Returns an integer within a range.
-    pub(crate) fn number(self, name: &'v str, range: RangeInclusive<u64>) -> Result<Option<u64>, Refusal> {
+    pub(crate) fn number(self, name: &'v str, range: RangeInclusive<u64>) -> Result<Option<u64>, ApiError> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let all_digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let number = text.parse().ok().filter(|number| all_digits && range.contains(number));
         let (from, to) = range.into_inner();
         let wrong =
-            || Refusal::bad(format!("parameter `{name}` must be an integer from {from} to {to}"));
+            || ApiError::bad_request(format!("parameter `{name}` must be an integer from {from} to {to}"));
         number.map(Some).ok_or_else(wrong)
     }
 
-    /// Returns a count between 1 and `most`.
-    pub(crate) fn size(self, name: &'v str, default: usize, most: u64) -> Result<usize, Refusal> {
-        let given = self.number(name, 1..=most)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-        Ok(given.unwrap_or_else(|| default.clamp(1, usize::try_from(most).unwrap_or(usize::MAX))))
+    /// Returns a count between 1 and `max`.
+    pub(crate) fn count(self, name: &'v str, default: usize, max: u64) -> Result<usize, ApiError> {
+        let given = self.number(name, 1..=max)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+        Ok(given.unwrap_or_else(|| default.clamp(1, usize::try_from(max).unwrap_or(usize::MAX))))
     }
 
     /// Returns a flag; `false` if it is not given.
-    pub(crate) fn switch(self, name: &'v str) -> Result<bool, Refusal> {
+    pub(crate) fn flag(self, name: &'v str) -> Result<bool, ApiError> {
         match self.text(name)? {
             None | Some("0" | "false") => Ok(false),
             Some("1" | "true") => Ok(true),
-            Some(_) => Err(Refusal::bad(format!("parameter `{name}` must be `1` or `0`"))),
+            Some(_) => Err(ApiError::bad_request(format!("parameter `{name}` must be `1` or `0`"))),
         }
     }
 
     /// Returns one of the given choices.
-    pub(crate) fn choice<T: Copy>(self, name: &'v str, choices: &[(&str, T)]) -> Result<Option<T>, Refusal> {
+    pub(crate) fn choice<T: Copy>(self, name: &'v str, choices: &[(&str, T)]) -> Result<Option<T>, ApiError> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let chosen = choices.iter().find(|(word, _)| *word == text).map(|(_, choice)| Some(*choice));
         chosen.ok_or_else(|| {
             let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
-            Refusal::bad(format!("parameter `{name}` must be {}", words.join(" or ")))
+            ApiError::bad_request(format!("parameter `{name}` must be {}", words.join(" or ")))
         })
     }
 
     /// Returns the URL of a page.
-    pub(crate) fn address(self, name: &'v str) -> Result<PageUrl, Refusal> {
-        address(self.text(name)?.unwrap_or_default()).ok_or_else(|| {
-            Refusal::bad(format!(
+    pub(crate) fn url(self, name: &'v str) -> Result<PageUrl, ApiError> {
+        url(self.text(name)?.unwrap_or_default()).ok_or_else(|| {
+            ApiError::bad_request(format!(
                 "parameter `{name}` is missing or not a valid URL: use ?{name}=https://www.example.org/"
             ))
         })
@@ -69,7 +69,7 @@ impl<'v> Params<'v> {
 }
 
 /// Parses a full URL.
-pub(crate) fn address(text: &str) -> Option<PageUrl> {
+pub(crate) fn url(text: &str) -> Option<PageUrl> {
     PageUrl::parse(text).ok()
 }
 
@@ -83,31 +83,31 @@ mod tests {
         Visitor::new(&format!("/api/v1/search?{query}").parse().unwrap(), &HeaderMap::new())
     }
 
-    fn is_bad<T>(outcome: &Result<T, Refusal>) -> bool {
-        matches!(outcome, Err(Refusal::Told { status: StatusCode::BAD_REQUEST, .. }))
+    fn is_bad<T>(outcome: &Result<T, ApiError>) -> bool {
+        matches!(outcome, Err(ApiError::Client { status: StatusCode::BAD_REQUEST, .. }))
     }
 
     #[test]
     fn numbers_are_checked_and_bounded() {
-        let number = |text: &str| Params(&visitor(text)).number("n", 1..=100);
+        let number = |text: &str| ApiParams(&visitor(text)).number("n", 1..=100);
         assert_eq!(number("").unwrap(), None);
         assert_eq!(number("n=7").unwrap(), Some(7));
         assert_eq!(number("n=100").unwrap(), Some(100));
         for wrong in ["", "0", "101", "-1", "abc", "1.5", "%201", "+1", "99999999999999999999999"] {
             assert!(is_bad(&number(&format!("n={wrong}"))), "{wrong:?}");
         }
-        assert_eq!(Params(&visitor("")).size("n", 500, 100).unwrap(), 100);
+        assert_eq!(ApiParams(&visitor("")).count("n", 500, 100).unwrap(), 100);
     }
 
     #[test]
     fn everything_else_is_checked_too() {
         let given = visitor("a=1&b=false&c=x&d=1&d=1&u=https://a.example/");
-        let params = Params(&given);
-        assert!(params.switch("a").unwrap() && !params.switch("b").unwrap() && !params.switch("e").unwrap());
-        assert!(is_bad(&params.switch("c")) && is_bad(&params.switch("d")) && is_bad(&params.text("d")));
+        let params = ApiParams(&given);
+        assert!(params.flag("a").unwrap() && !params.flag("b").unwrap() && !params.flag("e").unwrap());
+        assert!(is_bad(&params.flag("c")) && is_bad(&params.flag("d")) && is_bad(&params.text("d")));
         assert_eq!(params.choice("c", &[("w", 1), ("x", 2)]).unwrap(), Some(2));
         assert!(is_bad(&params.choice("c", &[("w", 1), ("y", 2), ("z", 3)])));
-        assert_eq!(params.address("u").unwrap().as_str(), "https://a.example/");
-        assert!(is_bad(&params.address("a")) && is_bad(&params.address("v")));
+        assert_eq!(params.url("u").unwrap().as_str(), "https://a.example/");
+        assert!(is_bad(&params.url("a")) && is_bad(&params.url("v")));
     }
 }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::service::ServiceError;
+use crate::state::ServiceError;
 
 /// A problem document (RFC 9457).
 #[derive(Serialize, ToSchema)]
@@ -34,30 +34,30 @@ pub(crate) fn problem(status: StatusCode, title: &str, detail: &str) -> Response
 }
 
 /// Builds the response to an invalid request.
-pub(crate) fn bad_request(detail: &str) -> Response {
-    Refusal::bad(detail).into_response()
+pub(crate) fn bad_request_response(detail: &str) -> Response {
+    ApiError::bad_request(detail).into_response()
 }
 
 /// An error response of the API.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum ApiError {
     /// An error reported to the client.
-    Told {
+    Client {
         status: StatusCode,
         detail: String,
         /// Seconds after which a retry makes sense.
         retry_after: Option<u64>,
     },
     /// An internal error, which is only logged.
-    Failed(ServiceError),
+    Internal(ServiceError),
 }
 
-impl Refusal {
+impl ApiError {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self::Told { status, detail: detail.into(), retry_after: None }
+        Self::Client { status, detail: detail.into(), retry_after: None }
     }
 
-    pub(crate) fn bad(detail: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
@@ -66,23 +66,23 @@ impl Refusal {
     }
 }
 
-impl From<ServiceError> for Refusal {
+impl From<ServiceError> for ApiError {
     fn from(error: ServiceError) -> Self {
-        Self::Failed(error)
+        Self::Internal(error)
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         match self {
-            Self::Told { status, detail, retry_after } => {
+            Self::Client { status, detail, retry_after } => {
                 let mut response = problem(status, status.canonical_reason().unwrap_or_default(), &detail);
                 if let Some(seconds) = retry_after {
                     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
                 }
                 response
             }
-            Self::Failed(error) => error.into_response(),
+            Self::Internal(error) => error.into_response(),
         }
     }
 }

@@ -8,14 +8,14 @@ use axum::response::{IntoResponse, Response};
 use pharos_query::{Age, Answer, Filters, Request};
 use utoipa::{IntoParams, ToSchema};
 
-use super::params::Params;
-use super::problem::Refusal;
-use crate::formats::rss;
-use crate::journal::write_down;
-use crate::paging::MAX_PAGE;
-use crate::results::asked::{self, Choice};
-use crate::service::Rooms;
-use crate::visitor::Visitor;
+use super::formats::rss;
+use super::params::ApiParams;
+use super::problem::ApiError;
+use crate::pages::paging::MAX_PAGE;
+use crate::pages::results::search_params::{self, SearchParam};
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
+use crate::state::query_log::log_query;
 
 /// Maximum number of results per page.
 const MAX_SIZE: u64 = 100;
@@ -23,7 +23,7 @@ const MAX_SIZE: u64 = 100;
 /// Parameters of `/api/v1/search`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct SearchParams {
+pub(crate) struct ApiSearchParams {
     /// Query in the query language of the search page: `"phrase"`, `-word`, `a OR b`, `site:`, `intitle:`, `lang:`,
     /// `filetype:`, `before:`, `after:`, `link:`, `related:` and more. Longer queries than the maximum length are truncated.
     #[param(pattern = r"[^\s\x00-\x1f\x7f-\x9f]", example = "lighthouse")]
@@ -56,8 +56,8 @@ pub(crate) struct SearchParams {
     #[param(ignore)]
     filters: Filters,
     /// Format of the answer: JSON, or RSS with OpenSearch elements.
-    #[param(required = false, value_type = Form, default = "json")]
-    format: Form,
+    #[param(required = false, value_type = AnswerForm, default = "json")]
+    format: AnswerForm,
 }
 
 /// Filters beside the query; facets list their possible values.
@@ -117,50 +117,50 @@ pub(crate) enum Time {
 
 /// Format of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, ToSchema)]
-#[schema(as = AnswerForm, rename_all = "lowercase")]
-pub(crate) enum Form {
+#[schema(rename_all = "lowercase")]
+pub(crate) enum AnswerForm {
     Json,
     Rss,
 }
 
-impl SearchParams {
-    fn read(params: Params<'_>, rooms: &Rooms) -> Result<Self, Refusal> {
-        let config = &rooms.config().query;
+impl ApiSearchParams {
+    fn read(params: ApiParams<'_>, app: &AppState) -> Result<Self, ApiError> {
+        let config = &app.config().query;
         params.text("q")?;
         let q = params.0.query(config.max_length);
         if q.is_empty() {
-            return Err(Refusal::bad(
+            return Err(ApiError::bad_request(
                 "parameter `q` is missing or empty: use ?q= followed by the query",
             ));
         }
         let number = |name, default: usize, most| {
-            params.size(name, default, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+            params.count(name, default, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
         };
         let sort = params.choice("sort", &[("relevance", false), ("date", true)])?;
-        let format = params.choice("format", &[("json", Form::Json), ("rss", Form::Rss)])?;
+        let format = params.choice("format", &[("json", AnswerForm::Json), ("rss", AnswerForm::Rss)])?;
         Ok(Self {
             q,
             page: number("page", 1, MAX_PAGE as u64)?,
             size: number("size", config.page_size, MAX_SIZE)?,
             sort: sort.unwrap_or_default(),
-            all: params.switch("all")?,
-            any: params.switch("any")?,
-            explain: params.switch("explain")?,
-            facets: params.switch("facets")?,
+            all: params.flag("all")?,
+            any: params.flag("any")?,
+            explain: params.flag("explain")?,
+            facets: params.flag("facets")?,
             generation: params.text("generation")?.map(String::from),
             filters: filters(params)?,
-            format: format.unwrap_or(Form::Json),
+            format: format.unwrap_or(AnswerForm::Json),
         })
     }
 }
 
 /// Reads the filters strictly: invalid periods and repeated parameters are errors.
-fn filters(params: Params<'_>) -> Result<Filters, Refusal> {
-    for choice in [Choice::Site, Choice::Lang, Choice::Format, Choice::Category] {
+fn filters(params: ApiParams<'_>) -> Result<Filters, ApiError> {
+    for choice in [SearchParam::Site, SearchParam::Lang, SearchParam::Format, SearchParam::Category] {
         params.text(choice.param())?;
     }
-    params.choice(Choice::Time.param(), &Age::ALL.map(|age| (age.name(), age)))?;
-    Ok(asked::filters(params.0))
+    params.choice(SearchParam::Time.param(), &Age::ALL.map(|age| (age.name(), age)))?;
+    Ok(search_params::filters(params.0))
 }
 
 /// Search.
@@ -168,7 +168,7 @@ fn filters(params: Params<'_>) -> Result<Filters, Refusal> {
     get,
     path = "/api/v1/search",
     tag = "Search",
-    params(SearchParams, FilterParams),
+    params(ApiSearchParams, FilterParams),
     responses(
         (status = 200, description = "A page of results", content(
             (Answer = "application/json"),
@@ -177,30 +177,30 @@ fn filters(params: Params<'_>) -> Result<Filters, Refusal> {
         (status = 400, description = "A parameter is missing or invalid")
     )
 )]
-pub(crate) async fn search(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
-    let asked = SearchParams::read(Params(&visitor), &rooms)?;
+pub(crate) async fn search(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
+    let params = ApiSearchParams::read(ApiParams(&visitor), &app)?;
     let request = Request {
-        text: asked.q,
-        page: asked.page as usize,
-        size: asked.size as usize,
-        all: asked.all,
-        newest_first: asked.sort,
-        any_word: asked.any,
-        explain: asked.explain,
-        facets: asked.facets,
-        generation: asked.generation,
-        filters: asked.filters,
+        text: params.q,
+        page: params.page as usize,
+        size: params.size as usize,
+        all: params.all,
+        newest_first: params.sort,
+        any_word: params.any,
+        explain: params.explain,
+        facets: params.facets,
+        generation: params.generation,
+        filters: params.filters,
     };
-    let answer = rooms.run(request.clone()).await?;
-    write_down(&rooms, &visitor, "api", &request, &answer);
-    if asked.format == Form::Rss {
-        return Ok(rss::feed(&visitor, rooms.config(), &request, &answer));
+    let answer = app.search(request.clone()).await?;
+    log_query(&app, &visitor, "api", &request, &answer);
+    if params.format == AnswerForm::Rss {
+        return Ok(rss::feed(&visitor, app.config(), &request, &answer));
     }
-    Ok(found(answer))
+    Ok(json_answer(answer))
 }
 
 /// Returns results as JSON that shared caches must not store.
-pub(super) fn found(answer: Answer) -> Response {
+pub(super) fn json_answer(answer: Answer) -> Response {
     let mut response = Json(answer).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     response

@@ -5,11 +5,11 @@ use axum::response::Response;
 use pharos_query::Answer;
 use utoipa::IntoParams;
 
-use super::params::Params;
-use super::problem::Refusal;
-use super::search::found;
-use crate::service::Rooms;
-use crate::visitor::Visitor;
+use super::params::ApiParams;
+use super::problem::ApiError;
+use super::search::json_answer;
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
 
 /// Maximum number of pages.
 const MAX_SIZE: u64 = 100;
@@ -45,14 +45,14 @@ pub(crate) struct SimilarParams {
         (status = 404, description = "The page is not searchable")
     )
 )]
-pub(crate) async fn similar(State(rooms): State<Rooms>, visitor: Visitor) -> Result<Response, Refusal> {
-    let params = Params(&visitor);
-    let url = params.address("url")?;
-    let size = params.size("size", rooms.config().query.page_size, MAX_SIZE)?;
-    if rooms.page(url.clone()).await?.is_none() {
-        return Err(Refusal::not_found("this page is not searchable"));
+pub(crate) async fn similar(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
+    let params = ApiParams(&visitor);
+    let url = params.url("url")?;
+    let size = params.count("size", app.config().query.page_size, MAX_SIZE)?;
+    if app.indexed_page(url.clone()).await?.is_none() {
+        return Err(ApiError::not_found("this page is not searchable"));
     }
-    Ok(found(rooms.similar(url, size).await?))
+    Ok(json_answer(app.similar(url, size).await?))
 }
 
 #[cfg(test)]

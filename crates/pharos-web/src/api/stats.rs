@@ -11,8 +11,8 @@ use serde::Serialize;
 use tokio::sync::Mutex;
 use utoipa::ToSchema;
 
-use super::problem::Refusal;
-use crate::service::{Rooms, Service, ServiceError};
+use super::problem::ApiError;
+use crate::state::{AppState, Service, ServiceError};
 
 /// Lifetime of cached figures, since counting is expensive.
 const LIFETIME: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ pub(crate) struct Stats {
 
 /// The figures of the last count.
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<Option<(Instant, Stats)>>);
+pub(crate) struct StatsCache(Mutex<Option<(Instant, Stats)>>);
 
 /// Size of the collection.
 #[utoipa::path(
@@ -46,14 +46,14 @@ pub(crate) struct Cache(Mutex<Option<(Instant, Stats)>>);
     tag = "Pages",
     responses((status = 200, description = "Figures, at most a few seconds old", body = Stats))
 )]
-pub(crate) async fn stats(State(rooms): State<Rooms>) -> Result<Response, Refusal> {
+pub(crate) async fn stats(State(app): State<AppState>) -> Result<Response, ApiError> {
     // Concurrent requests wait for the same count.
-    let mut counted = rooms.api().stats.0.lock().await;
-    let stats = match &*counted {
+    let mut cached = app.api().stats.0.lock().await;
+    let stats = match &*cached {
         Some((when, stats)) if when.elapsed() < LIFETIME => stats.clone(),
         _ => {
-            let stats = rooms.blocking(count).await?;
-            *counted = Some((Instant::now(), stats.clone()));
+            let stats = app.run_blocking(count).await?;
+            *cached = Some((Instant::now(), stats.clone()));
             stats
         }
     };
@@ -85,7 +85,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::router;
-    use crate::testing::{TestPage, engine, get, know};
+    use crate::testing::{TestPage, apply_changes, engine, get};
 
     #[tokio::test]
     async fn figures_are_cached_for_a_while() {
@@ -97,7 +97,7 @@ mod tests {
             let answered = Answered { status: 200, ..Answered::default() };
             Change::Visited { url, at, outcome: Outcome::Answered(answered), next_due: None }
         };
-        know(&dir, &[visit("a"), visit("b")]);
+        apply_changes(&dir, &[visit("a"), visit("b")]);
         let router = router(service).unwrap();
         let reply = get(&router, "/api/v1/stats").await;
         assert_eq!(reply.status, StatusCode::OK);
@@ -109,7 +109,7 @@ mod tests {
                 "last_fetched": "2026-01-31T12:00:00Z",
             })
         );
-        know(&dir, &[visit("c")]);
+        apply_changes(&dir, &[visit("c")]);
         assert_eq!(get(&router, "/api/v1/stats").await.bytes, reply.bytes, "cached");
     }
 }

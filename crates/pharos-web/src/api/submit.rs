@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 use utoipa::ToSchema;
 
-use super::params::address;
-use super::problem::Refusal;
-use crate::origin::is_from_no_other_site;
-use crate::service::Rooms;
-use crate::submission::{Submitted, WHEN_FULL};
-use crate::visitor::Visitor;
+use super::params::url as parse_url;
+use super::problem::ApiError;
+use crate::server::origin::is_same_site;
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
+use crate::state::submission::{FULL_RETRY_SECONDS, Submitted};
 
 /// A URL to be crawled.
 #[derive(Deserialize, ToSchema)]
@@ -74,11 +74,11 @@ pub(crate) enum SubmissionOutcome {
     )
 )]
 pub(crate) async fn submit(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let url = match kind.as_str() {
@@ -87,8 +87,8 @@ pub(crate) async fn submit(
         }
         "application/x-www-form-urlencoded" => {
             // Browsers send a preflight request before posting JSON to another site, but not before posting a form.
-            if !is_from_no_other_site(&visitor, &headers, &rooms.config().web) {
-                return Err(Refusal::new(
+            if !is_same_site(&visitor, &headers, &app.config().web) {
+                return Err(ApiError::new(
                     StatusCode::FORBIDDEN,
                     "forms are accepted only from pages of this site",
                 ));
@@ -97,16 +97,20 @@ pub(crate) async fn submit(
         }
         _ => {
             let detail = "the body must be application/json or application/x-www-form-urlencoded";
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
         }
     };
     let url = url.ok_or_else(|| {
-        Refusal::bad("the body must have exactly one string `url`: {\"url\":\"https://www.example.org/\"}")
+        ApiError::bad_request(
+            "the body must have exactly one string `url`: {\"url\":\"https://www.example.org/\"}",
+        )
     })?;
-    let url = address(&url).ok_or_else(|| {
-        Refusal::bad("`url` is not a valid URL: write it in full, for example https://www.example.org/")
+    let url = parse_url(&url).ok_or_else(|| {
+        ApiError::bad_request(
+            "`url` is not a valid URL: write it in full, for example https://www.example.org/",
+        )
     })?;
-    let submitted = rooms.submit(&visitor, url.clone()).await?;
+    let submitted = app.submit(&visitor, url.clone()).await?;
     answer(url.as_str(), submitted)
 }
 
@@ -117,49 +121,49 @@ fn only_url(form: &[u8]) -> Option<String> {
     urls.next().is_none().then_some(url)
 }
 
-fn answer(url: &str, submitted: Submitted) -> Result<Response, Refusal> {
-    let told = |status: StatusCode, outcome, detail| {
+fn answer(url: &str, submitted: Submitted) -> Result<Response, ApiError> {
+    let accepted = |status: StatusCode, outcome, detail| {
         let answer = SubmissionAnswer { url: url.to_string(), outcome, detail };
         Ok((status, Json(answer)).into_response())
     };
-    let later = |status, detail: &str, seconds| {
-        Err(Refusal::Told { status, detail: detail.to_string(), retry_after: Some(seconds) })
+    let retry_later = |status, detail: &str, seconds| {
+        Err(ApiError::Client { status, detail: detail.to_string(), retry_after: Some(seconds) })
     };
     match submitted {
-        Submitted::Proposed => told(
+        Submitted::Proposed => accepted(
             StatusCode::ACCEPTED,
             SubmissionOutcome::Proposed,
             "thank you: an operator will decide whether the page is fetched",
         ),
-        Submitted::Queued => told(
+        Submitted::Queued => accepted(
             StatusCode::ACCEPTED,
             SubmissionOutcome::Queued,
             "thank you: the page will be fetched, if robots.txt of its server allows it",
         ),
-        Submitted::ProposedBefore => told(
+        Submitted::ProposedBefore => accepted(
             StatusCode::OK,
             SubmissionOutcome::Waiting,
             "the URL was submitted before and awaits a decision",
         ),
-        Submitted::Known => told(
+        Submitted::Known => accepted(
             StatusCode::OK,
             SubmissionOutcome::Known,
             "the page is already known: see /api/v1/page?url=…",
         ),
-        Submitted::Declined => Err(Refusal::new(StatusCode::CONFLICT, "this URL is not accepted here")),
-        Submitted::Off => Err(Refusal::new(StatusCode::FORBIDDEN, "submissions are disabled")),
-        Submitted::OutOfReach => {
-            Err(Refusal::bad("this URL is not fetched: it is not a page, or not on the public internet"))
-        }
-        Submitted::TooOften(seconds) => later(
+        Submitted::Declined => Err(ApiError::new(StatusCode::CONFLICT, "this URL is not accepted here")),
+        Submitted::Off => Err(ApiError::new(StatusCode::FORBIDDEN, "submissions are disabled")),
+        Submitted::OutOfReach => Err(ApiError::bad_request(
+            "this URL is not fetched: it is not a page, or not on the public internet",
+        )),
+        Submitted::TooOften(seconds) => retry_later(
             StatusCode::TOO_MANY_REQUESTS,
             "too many submissions from your address: please wait",
             seconds,
         ),
-        Submitted::Full => later(
+        Submitted::Full => retry_later(
             StatusCode::SERVICE_UNAVAILABLE,
-            "too many submissions await a decision: try again later",
-            WHEN_FULL,
+            "too many submissions await a decision: try again retry_later",
+            FULL_RETRY_SECONDS,
         ),
     }
 }
@@ -176,7 +180,7 @@ mod tests {
 
     use super::*;
     use crate::router;
-    use crate::testing::{Reply, ask, engine, know, post};
+    use crate::testing::{Reply, apply_changes, ask, engine, post};
 
     const JSON: &str = "application/json";
     const FORM: &str = "application/x-www-form-urlencoded";
@@ -304,7 +308,7 @@ mod tests {
         let (dir, router) = served(|_| {});
         let url = |path: &str| PageUrl::parse(&format!("https://a.example/{path}")).unwrap();
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
-        know(
+        apply_changes(
             &dir,
             &[
                 Change::Found(Found::new(url("known"), 1, at)),
@@ -342,7 +346,7 @@ mod tests {
 
         let (dir, router) = served(|config| config.web.submissions = 2);
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
-        know(&dir, &[Change::Submitted { url: PageUrl::parse("https://a.example/0").unwrap(), at }]);
+        apply_changes(&dir, &[Change::Submitted { url: PageUrl::parse("https://a.example/0").unwrap(), at }]);
         assert_eq!(submit_to(&router, "https://a.example/1").await.status, StatusCode::ACCEPTED);
         let reply = submit_to(&router, "https://a.example/2").await;
         assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);

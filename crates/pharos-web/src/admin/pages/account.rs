@@ -6,16 +6,16 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
 use crate::admin::action::OwnAction;
+use crate::admin::action_log::ActionOutcome;
 use crate::admin::frame::{DeskFrame, Notice};
-use crate::admin::login::{begin, come_back, too_many};
+use crate::admin::login::{add_retry_after, retry_message, start_session};
+use crate::admin::messages::DeskMessages;
 use crate::admin::operators::{Account, find, set_password};
-use crate::admin::record::Outcome;
 use crate::admin::session::Operator;
-use crate::admin::words::DeskWords;
 use crate::admin::{DeskError, password};
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::Visitor;
+use crate::pages::frame::respond;
+use crate::server::visitor::Visitor;
+use crate::state::{AppState, ServiceError};
 
 #[derive(Template)]
 #[template(path = "admin/account.html")]
@@ -28,24 +28,24 @@ struct AccountPage {
 }
 
 /// `GET /admin/account`.
-pub(super) async fn account(State(rooms): State<Rooms>, visitor: Visitor, operator: Operator) -> Response {
-    account_page(&rooms, &visitor, &operator, StatusCode::OK, None)
+pub(super) async fn account(State(app): State<AppState>, visitor: Visitor, operator: Operator) -> Response {
+    account_page(&app, &visitor, &operator, StatusCode::OK, None)
 }
 
 fn account_page(
-    rooms: &Rooms,
+    app: &AppState,
     visitor: &Visitor,
     operator: &Operator,
     status: StatusCode,
     notice: Option<Notice>,
 ) -> Response {
-    let words = DeskWords::of(visitor.lang);
+    let messages = DeskMessages::for_lang(visitor.lang);
     let page = AccountPage {
-        frame: DeskFrame::new(rooms, visitor, operator).saying(notice),
+        frame: DeskFrame::new(app, visitor, operator).with_notice(notice),
         name: operator.name.clone(),
-        role: words.role(operator.role()),
-        longest_password: password::LONGEST,
-        password_hint: words.told_password(),
+        role: messages.role(operator.role()),
+        longest_password: password::MAX_LENGTH,
+        password_hint: messages.password_rule(),
     };
     respond(visitor, status, &page)
 }
@@ -55,38 +55,42 @@ pub(super) async fn change(
     headers: HeaderMap,
     OwnAction(action): OwnAction,
 ) -> Result<Response, ServiceError> {
-    const DEED: &str = "operator.own-password";
-    let (words, form, operator) = (action.words(), &action.form, &action.operator);
-    let desk = action.rooms.desk();
+    const ACTION: &str = "operator.own-password";
+    let (messages, form, operator) = (action.messages(), &action.form, &action.operator);
+    let desk = action.app.desk();
     let refuse = |status, text: &str| {
-        account_page(&action.rooms, &action.visitor, operator, status, Some(Notice::bad(text)))
+        account_page(&action.app, &action.visitor, operator, status, Some(Notice::bad(text)))
     };
-    if let Err(wait) = desk.tries.password(&operator.name) {
-        action.note(DEED, &operator.name, "", Outcome::Refused("too many tries")).await;
-        return Ok(too_many(wait, refuse(StatusCode::TOO_MANY_REQUESTS, &come_back(words, wait))));
+    if let Err(wait) = desk.login_limits.password(&operator.name) {
+        action.record(ACTION, &operator.name, "", ActionOutcome::Refused("too many tries")).await;
+        return Ok(add_retry_after(
+            wait,
+            refuse(StatusCode::TOO_MANY_REQUESTS, &retry_message(messages, wait)),
+        ));
     }
-    let accounts = desk.aside(|desk| desk.accounts()).await?.map_err(DeskError::from)?;
+    let accounts = desk.run_blocking(|desk| desk.accounts()).await?.map_err(DeskError::from)?;
     let account = find(&accounts, &operator.name);
     let hash = account.map(|account| account.password.as_str());
-    let (Some(account), true) = (account, desk.hashing.fits(form.text("current"), hash).await?) else {
-        action.note(DEED, &operator.name, "", Outcome::Refused("wrong password")).await;
-        return Ok(refuse(StatusCode::FORBIDDEN, words.current_wrong));
+    let (Some(account), true) = (account, desk.hashing.verify(form.text("current"), hash).await?) else {
+        action.record(ACTION, &operator.name, "", ActionOutcome::Refused("wrong password")).await;
+        return Ok(refuse(StatusCode::FORBIDDEN, messages.current_wrong));
     };
     let new = form.text("password");
-    if !password::is_good(new, &operator.name) {
-        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &words.told_password()));
+    if !password::is_acceptable(new, &operator.name) {
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, &messages.password_rule()));
     }
     if new != form.text("again") {
-        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, words.password_differs));
+        return Ok(refuse(StatusCode::UNPROCESSABLE_ENTITY, messages.password_differs));
     }
     let account = Account { password: desk.hashing.hash(new).await?, ..account.clone() };
     let (name, hash) = (account.name.clone(), account.password.clone());
-    let changed =
-        desk.aside(move |desk| desk.operators.change(|accounts| set_password(accounts, &name, hash))).await?;
+    let changed = desk
+        .run_blocking(move |desk| desk.operators.change(|accounts| set_password(accounts, &name, hash)))
+        .await?;
     if changed.map_err(DeskError::from)?.is_err() {
-        return Ok(refuse(StatusCode::CONFLICT, words.no_such_operator));
+        return Ok(refuse(StatusCode::CONFLICT, messages.no_such_operator));
     }
-    action.note(DEED, &operator.name, "", Outcome::Done).await;
-    let notice = Notice::good(words.password_changed);
-    Ok(begin(&action.rooms, &action.visitor, &headers, &account, "/admin/account", Some(notice))?)
+    action.record(ACTION, &operator.name, "", ActionOutcome::Done).await;
+    let notice = Notice::good(messages.password_changed);
+    Ok(start_session(&action.app, &action.visitor, &headers, &account, "/admin/account", Some(notice))?)
 }

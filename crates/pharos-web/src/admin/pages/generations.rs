@@ -6,38 +6,38 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_engine::{BuildState, GenerationStatus, IndexStatus, Progress, index_status, roll_back};
 
-use super::charts::bytes;
-use super::words::PageWords;
-use super::work::{aside, finish};
+use super::charts::format_bytes;
+use super::commands::{record_and_redirect, run_aside};
+use super::messages::PageMessages;
 use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::Visitor;
-use crate::words::{Lang, fill, grouped};
+use crate::messages::{Lang, fill, grouped};
+use crate::pages::frame::respond;
+use crate::server::visitor::Visitor;
+use crate::state::{AppState, ServiceError};
 
-const HERE: &str = "/admin/index";
+const PATH: &str = "/admin/index";
 
 #[derive(Template)]
 #[template(path = "admin/index.html")]
 struct IndexPage {
     frame: DeskFrame,
-    w: &'static PageWords,
+    m: &'static PageMessages,
     searchable: String,
     size: String,
-    rows: Vec<Row>,
-    previous: Vec<Row>,
+    rows: Vec<GenerationRow>,
+    previous: Vec<GenerationRow>,
     refused: bool,
     latest_share: Option<String>,
     next_build: Option<String>,
     /// A build runs in another process.
     is_built_elsewhere: bool,
     unfinished: Option<String>,
-    build: Build,
+    build: BuildView,
 }
 
-struct Row {
+struct GenerationRow {
     kind: &'static str,
     number: u64,
     pages: String,
@@ -46,12 +46,12 @@ struct Row {
     is_open: bool,
 }
 
-/// The running build of this process and the result of the last one.
+/// The running build of this process and the result of the last generation.
 #[derive(Default)]
-struct Build {
+struct BuildView {
     is_running: bool,
     is_stopping: bool,
-    told: String,
+    step: String,
     /// Progress of the step in per cent, if it can be computed.
     done: Option<u64>,
     last: Option<String>,
@@ -59,23 +59,25 @@ struct Build {
 
 /// `/admin/index`.
 pub(crate) async fn index(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let (w, lang) = (PageWords::of(visitor.lang), visitor.lang);
-    let status = aside(&rooms, |service| Ok(index_status(&service.data, &service.config)?)).await?;
-    let build = Build::of(&rooms.service().builds.state(), w, lang);
+    let (m, lang) = (PageMessages::for_lang(visitor.lang), visitor.lang);
+    let status = run_aside(&app, |service| Ok(index_status(&service.data, &service.config)?)).await?;
+    let build = BuildView::new(&app.service().builds.state(), m, lang);
     let open = status.latest.last().map(|open| open.number);
     let IndexStatus { history, latest, previous, refused, searchable, bytes: size, .. } = status;
-    let row = |one: &GenerationStatus| Row::of(one, w, one.kind == "latest" && Some(one.number) == open);
+    let row = |generation: &GenerationStatus| {
+        GenerationRow::new(generation, m, generation.kind == "latest" && Some(generation.number) == open)
+    };
     let page = IndexPage {
-        frame: DeskFrame::new(&rooms, &visitor, &operator),
-        w,
+        frame: DeskFrame::new(&app, &visitor, &operator),
+        m,
         searchable: grouped(searchable),
-        size: bytes(size as f64),
+        size: format_bytes(size as f64),
         rows: history.iter().chain(&latest).map(row).collect(),
-        previous: previous.iter().map(|one| Row::of(one, w, false)).collect(),
+        previous: previous.iter().map(|generation| GenerationRow::new(generation, m, false)).collect(),
         refused,
         latest_share: status.latest_share.map(|share| format!("{:.1} %", 100.0 * share)),
         next_build: status.next_build,
@@ -86,76 +88,76 @@ pub(crate) async fn index(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-impl Row {
-    fn of(one: &GenerationStatus, w: &'static PageWords, is_open: bool) -> Self {
+impl GenerationRow {
+    fn new(generation: &GenerationStatus, m: &'static PageMessages, is_open: bool) -> Self {
         Self {
-            kind: if one.kind == "history" { w.history } else { w.latest },
-            number: one.number,
-            pages: grouped(one.pages),
-            size: bytes(one.bytes as f64),
-            since: one.since.clone().unwrap_or_default(),
+            kind: if generation.kind == "history" { m.history } else { m.latest },
+            number: generation.number,
+            pages: grouped(generation.pages),
+            size: format_bytes(generation.bytes as f64),
+            since: generation.since.clone().unwrap_or_default(),
             is_open,
         }
     }
 }
 
-impl Build {
-    fn of(state: &BuildState, w: &'static PageWords, lang: Lang) -> Self {
+impl BuildView {
+    fn new(state: &BuildState, m: &'static PageMessages, lang: Lang) -> Self {
         let last = state.last.as_ref().map(|(at, built)| match built {
             Ok(built) => {
-                fill(w.last_built, &[&lang.moment(*at), &built.generation.to_string(), &grouped(built.pages)])
+                fill(m.last_built, &[&lang.moment(*at), &built.generation.to_string(), &grouped(built.pages)])
             }
-            Err(error) => fill(w.last_failed, &[&lang.moment(*at), error]),
+            Err(error) => fill(m.last_failed, &[&lang.moment(*at), error]),
         });
         let Some((_, progress)) = &state.running else { return Self { last, ..Self::default() } };
         let part = |done: u64, all: u64| Some(100 * done / all.max(1));
-        let (told, done) = match *progress {
-            Progress::Sealing => (w.build_sealing.to_string(), None),
-            Progress::Surveying(records) => (fill(w.build_surveying, &[&grouped(records)]), None),
+        let (step, done) = match *progress {
+            Progress::Sealing => (m.build_sealing.to_string(), None),
+            Progress::Surveying(records) => (fill(m.build_surveying, &[&grouped(records)]), None),
             Progress::Comparing(done, all) => {
-                (fill(w.build_comparing, &[&grouped(done), &grouped(all)]), part(done, all))
+                (fill(m.build_comparing, &[&grouped(done), &grouped(all)]), part(done, all))
             }
             Progress::Linking(done, all) => {
-                (fill(w.build_linking, &[&grouped(done), &grouped(all)]), part(done, all))
+                (fill(m.build_linking, &[&grouped(done), &grouped(all)]), part(done, all))
             }
-            Progress::Ranking => (w.build_ranking.to_string(), None),
+            Progress::Ranking => (m.build_ranking.to_string(), None),
             Progress::Indexing(done, all) => {
-                (fill(w.build_indexing, &[&grouped(done), &grouped(all)]), part(done, all))
+                (fill(m.build_indexing, &[&grouped(done), &grouped(all)]), part(done, all))
             }
-            Progress::Verifying => (w.build_verifying.to_string(), None),
-            Progress::Warming(asked) => (fill(w.build_warming, &[&grouped(asked)]), None),
-            Progress::Switching => (w.build_switching.to_string(), None),
+            Progress::Verifying => (m.build_verifying.to_string(), None),
+            Progress::Warming(queries) => (fill(m.build_warming, &[&grouped(queries)]), None),
+            Progress::Switching => (m.build_switching.to_string(), None),
         };
-        Self { is_running: true, is_stopping: state.stopping, told, done, last }
+        Self { is_running: true, is_stopping: state.stopping, step, done, last }
     }
 }
 
 /// `POST /admin/index/{build,stop,rollback}`.
 pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
-    let w = PageWords::of(action.visitor.lang);
-    let builds = &action.rooms.service().builds;
+    let m = PageMessages::for_lang(action.visitor.lang);
+    let builds = &action.app.service().builds;
     match what.as_str() {
         "build" => {
             let done = match builds.start() {
                 Ok(true) => Ok(()),
-                Ok(false) => Err(w.builds_already.to_string()),
+                Ok(false) => Err(m.already_building.to_string()),
                 Err(error) => Err(error.to_string()),
             };
-            finish(&action, "index.build", "", "", done, HERE, w.did_build).await
+            record_and_redirect(&action, "index.build", "", "", done, PATH, m.did_build).await
         }
         "stop" => {
             builds.stop();
-            finish(&action, "index.stop", "", "", Ok(()), HERE, w.did_stop_build).await
+            record_and_redirect(&action, "index.stop", "", "", Ok(()), PATH, m.did_stop_build).await
         }
-        "rollback" if action.form.text("sure") != "yes" => action.failed(HERE, w.not_sure),
+        "rollback" if action.form.text("sure") != "yes" => action.fail(PATH, m.not_sure),
         "rollback" => {
-            let gone_back =
-                aside(&action.rooms, |service| Ok(roll_back(&service.data, &service.config)?)).await;
-            let (detail, done) = match gone_back {
+            let rolled_back =
+                run_aside(&action.app, |service| Ok(roll_back(&service.data, &service.config)?)).await;
+            let (detail, done) = match rolled_back {
                 Ok(summary) => (format!("{} → {}", summary.from, summary.to), Ok(())),
                 Err(error) => (String::new(), Err(error.to_string())),
             };
-            finish(&action, "index.rollback", "", &detail, done, HERE, w.did_roll_back).await
+            record_and_redirect(&action, "index.rollback", "", &detail, done, PATH, m.did_roll_back).await
         }
         _ => StatusCode::NOT_FOUND.into_response(),
     }

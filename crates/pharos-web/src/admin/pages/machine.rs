@@ -6,29 +6,29 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_engine::MachineReading;
 
-use super::charts::{Chart, bytes, written};
-use super::overview::drawn;
-use super::words::PageWords;
-use super::work::aside;
+use super::charts::{Chart, format_bytes, format_value};
+use super::commands::run_aside;
+use super::messages::PageMessages;
+use super::overview::draw_charts;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
-use crate::admin::stages::{Bound, Stage};
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::Visitor;
-use crate::words::{fill, grouped};
+use crate::admin::stages::{Bottleneck, StageSample};
+use crate::messages::{fill, grouped};
+use crate::pages::frame::respond;
+use crate::server::visitor::Visitor;
+use crate::state::{AppState, ServiceError};
 
 #[derive(Template)]
 #[template(path = "admin/machine.html")]
 struct MachinePage {
     frame: DeskFrame,
-    w: &'static PageWords,
+    m: &'static PageMessages,
     charts: Vec<Chart>,
     facts: Vec<(&'static str, String)>,
-    stages: Vec<Row>,
+    stages: Vec<StageRow>,
 }
 
-struct Row {
+struct StageRow {
     name: &'static str,
     bound: &'static str,
     /// CSS class of the colour.
@@ -43,62 +43,62 @@ struct Row {
 
 /// `/admin/machine`.
 pub(crate) async fn machine(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let w = PageWords::of(visitor.lang);
-    let reading = aside(&rooms, |service| Ok(MachineReading::now(service.data.root()))).await?;
-    let now = rooms.desk().watch.now();
-    let stages = now.iter().flat_map(|sample| &sample.stages).map(|stage| Row::of(stage, w)).collect();
-    let part = |of: Option<f64>| of.map_or_else(|| "–".into(), |part| written(part, "part"));
+    let m = PageMessages::for_lang(visitor.lang);
+    let reading = run_aside(&app, |service| Ok(MachineReading::now(service.data.root()))).await?;
+    let now = app.desk().sampler.latest();
+    let stages = now.iter().flat_map(|sample| &sample.stages).map(|stage| StageRow::new(stage, m)).collect();
+    let part = |of: Option<f64>| of.map_or_else(|| "–".into(), |part| format_value(part, "part"));
     let both = |pair: Option<(u64, u64)>| match pair {
-        Some((all, free)) => fill(w.free_of, &[&bytes(free as f64), &bytes(all as f64)]),
+        Some((all, free)) => fill(m.free_of, &[&format_bytes(free as f64), &format_bytes(all as f64)]),
         None => "–".into(),
     };
     let [processor, disk, memory] = reading.pressure;
     let facts = vec![
-        (w.processors, reading.processors.to_string()),
-        (w.load, reading.load.map_or_else(|| "–".into(), |load| format!("{load:.2}"))),
-        (w.memory, both(reading.memory)),
-        (w.own_memory, reading.own_memory.map_or_else(|| "–".into(), |own| bytes(own as f64))),
-        (w.disk, both(reading.disk)),
-        (w.waits, format!("{} · {} · {}", part(processor), part(disk), part(memory))),
+        (m.processors, reading.processors.to_string()),
+        (m.load, reading.load.map_or_else(|| "–".into(), |load| format!("{load:.2}"))),
+        (m.memory, both(reading.memory)),
+        (m.own_memory, reading.own_memory.map_or_else(|| "–".into(), |own| format_bytes(own as f64))),
+        (m.disk, both(reading.disk)),
+        (m.waits, format!("{} · {} · {}", part(processor), part(disk), part(memory))),
     ];
-    let charts = drawn(
-        &rooms,
+    let charts = draw_charts(
+        &app,
         &[
-            ("processor", w.processor, "part", |sample| sample.processor),
-            ("memory", w.memory, "part", |sample| sample.memory),
-            ("disk_read", w.disk_read, "bytes", |sample| sample.disk_read),
-            ("disk_written", w.disk_written, "bytes", |sample| sample.disk_written),
-            ("received", w.received, "bytes", |sample| sample.received),
-            ("sent", w.sent, "bytes", |sample| sample.sent),
-            ("switches", w.switches, "count", |sample| sample.switches),
-            ("load", w.load, "count", |sample| sample.load),
+            ("processor", m.processor, "part", |sample| sample.processor),
+            ("memory", m.memory, "part", |sample| sample.memory),
+            ("disk_read", m.disk_read, "bytes", |sample| sample.disk_read),
+            ("disk_written", m.disk_written, "bytes", |sample| sample.disk_written),
+            ("received", m.received, "bytes", |sample| sample.received),
+            ("sent", m.sent, "bytes", |sample| sample.sent),
+            ("switches", m.switches, "count", |sample| sample.switches),
+            ("load", m.load, "count", |sample| sample.load),
         ],
     );
-    let frame = DeskFrame::new(&rooms, &visitor, &operator);
-    Ok(respond(&visitor, StatusCode::OK, &MachinePage { frame, w, charts, facts, stages }))
+    let frame = DeskFrame::new(&app, &visitor, &operator);
+    Ok(respond(&visitor, StatusCode::OK, &MachinePage { frame, m, charts, facts, stages }))
 }
 
-impl Row {
-    fn of(stage: &Stage, w: &'static PageWords) -> Self {
+impl StageRow {
+    fn new(stage: &StageSample, m: &'static PageMessages) -> Self {
         let name = match stage.name {
-            "fetch" => w.stage_fetch,
-            "shelve" => w.stage_shelve,
-            "read" => w.stage_read,
-            "absorb" => w.stage_absorb,
-            "build" => w.stage_build,
-            _ => w.stage_query,
+            "fetch" => m.stage_fetch,
+            "shelve" => m.stage_append,
+            "read" => m.stage_analyse,
+            "absorb" => m.stage_apply,
+            "build" => m.stage_build,
+            _ => m.stage_query,
         };
         let (bound, mood) = match stage.bound {
-            Bound::Idle => (w.bound_idle, "open"),
-            Bound::Processor => (w.bound_processor, "bad"),
-            Bound::Disk => (w.bound_disk, "bad"),
-            Bound::Network => (w.bound_network, "good"),
-            Bound::Politeness => (w.bound_politeness, "good"),
-            Bound::Next => (w.bound_next, "open"),
+            Bottleneck::Idle => (m.bound_idle, "open"),
+            Bottleneck::Processor => (m.bound_processor, "bad"),
+            Bottleneck::Disk => (m.bound_disk, "bad"),
+            Bottleneck::Network => (m.bound_network, "good"),
+            Bottleneck::Politeness => (m.bound_politeness, "good"),
+            Bottleneck::Next => (m.bound_next, "open"),
         };
         let (by_itself, taken) = stage.switches;
         Self {
@@ -108,12 +108,12 @@ impl Row {
             waiting: grouped(stage.waiting),
             threads: stage.threads,
             processors: format!("{:.2}", stage.processors),
-            read: bytes(stage.disk.0),
-            written: bytes(stage.disk.1),
+            read: format_bytes(stage.disk.0),
+            written: format_bytes(stage.disk.1),
             switches: format!(
                 "{} / {}",
-                written(by_itself.round(), "count"),
-                written(taken.round(), "count")
+                format_value(by_itself.round(), "count"),
+                format_value(taken.round(), "count")
             ),
         }
     }

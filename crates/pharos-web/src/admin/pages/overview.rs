@@ -11,33 +11,33 @@ use pharos_engine::{CrawlOrder, Ended, Live, Order, Phase, live};
 use pharos_store::CatalogCounts;
 
 use super::charts::Chart;
-use super::words::PageWords;
-use super::work::{finish, order, with_catalog};
+use super::commands::{execute, record_and_redirect, with_catalog};
+use super::messages::PageMessages;
 use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
+use crate::admin::sampler::{Sample, state_name};
 use crate::admin::session::Operator;
-use crate::admin::watch::{Sample, state};
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::Visitor;
-use crate::words::{fill, grouped};
+use crate::messages::{fill, grouped};
+use crate::pages::frame::respond;
+use crate::server::visitor::Visitor;
+use crate::state::{AppState, ServiceError};
 
 /// Number of failure reasons shown, and number of latest failures they are counted from.
-const REASONS: usize = 5;
-const TROUBLES: usize = 1_000;
+const MAX_REASONS: usize = 5;
+const COUNTED_FAILURES: usize = 1_000;
 /// Poll interval, and maximum number of polls, while waiting for a new status of the engine.
-const LOOK: Duration = Duration::from_millis(100);
-const TOLD_WITHIN: usize = 30;
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const MAX_POLLS: usize = 30;
 
 #[derive(Template)]
 #[template(path = "admin/overview.html")]
 struct OverviewPage {
     frame: DeskFrame,
-    w: &'static PageWords,
+    m: &'static PageMessages,
     /// State of the crawl as an identifier for scripts, and as a sentence.
     state: &'static str,
-    told: String,
-    levers: Vec<Lever>,
+    state_text: String,
+    buttons: Vec<CrawlButton>,
     charts: Vec<Chart>,
     figures: Vec<(&'static str, String)>,
     waiting_submissions: usize,
@@ -45,7 +45,7 @@ struct OverviewPage {
 }
 
 /// A button that controls the crawl.
-struct Lever {
+struct CrawlButton {
     order: &'static str,
     text: &'static str,
     is_main: bool,
@@ -53,7 +53,7 @@ struct Lever {
 
 /// Figures from the catalog.
 #[derive(Default)]
-struct Known {
+struct CatalogFigures {
     counts: CatalogCounts,
     undecided: usize,
     reasons: Vec<(String, u64)>,
@@ -61,133 +61,133 @@ struct Known {
 
 /// `GET /admin`.
 pub(crate) async fn overview(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let w = PageWords::of(visitor.lang);
-    let known = with_catalog(&rooms, |_, catalog| {
-        Ok(Known {
+    let m = PageMessages::for_lang(visitor.lang);
+    let catalog_figures = with_catalog(&app, |_, catalog| {
+        Ok(CatalogFigures {
             counts: catalog.counts()?,
             undecided: catalog.submissions()?.iter().filter(|one| one.accepted.is_none()).count(),
-            reasons: catalog.trouble_reasons(TROUBLES)?.into_iter().take(REASONS).collect(),
+            reasons: catalog.trouble_reasons(COUNTED_FAILURES)?.into_iter().take(MAX_REASONS).collect(),
         })
     })
     .await?;
-    let live = live(&rooms.service().data);
-    let state = state(live.as_ref());
-    let counts = &known.counts;
-    let searchable = rooms.pages_aside().await?;
+    let live = live(&app.service().data);
+    let state = state_name(live.as_ref());
+    let counts = &catalog_figures.counts;
+    let searchable = app.searchable_pages_now().await?;
     let figures = [
-        (w.known_sites, counts.sites),
-        (w.known_pages, counts.pages),
-        (w.waiting, counts.waiting),
-        (w.stored, counts.stored),
-        (w.searchable, searchable),
-        (w.failed, counts.failed),
-        (w.refused, counts.refused),
+        (m.known_sites, counts.sites),
+        (m.known_pages, counts.pages),
+        (m.waiting, counts.waiting),
+        (m.stored, counts.stored),
+        (m.searchable, searchable),
+        (m.failed, counts.failed),
+        (m.refused, counts.refused),
     ];
     let page = OverviewPage {
-        frame: DeskFrame::new(&rooms, &visitor, &operator),
-        w,
+        frame: DeskFrame::new(&app, &visitor, &operator),
+        m,
         state,
-        told: told(w, live.as_ref()),
-        levers: levers(w, state),
-        charts: charts(w, &rooms),
+        state_text: state_text(m, live.as_ref()),
+        buttons: buttons(m, state),
+        charts: crawl_charts(m, &app),
         figures: figures.map(|(name, figure)| (name, grouped(figure))).into(),
-        waiting_submissions: known.undecided,
-        reasons: known.reasons,
+        waiting_submissions: catalog_figures.undecided,
+        reasons: catalog_figures.reasons,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
 /// `POST /admin/crawl/{pause,resume,stop,start}`.
-pub(crate) async fn steer(Path(what): Path<String>, action: Action) -> Response {
-    let w = PageWords::of(action.visitor.lang);
+pub(crate) async fn control_crawl(Path(what): Path<String>, action: Action) -> Response {
+    let m = PageMessages::for_lang(action.visitor.lang);
     let (name, crawl, good) = match what.as_str() {
-        "pause" => ("crawl.pause", CrawlOrder::Pause, w.did_pause),
-        "resume" => ("crawl.resume", CrawlOrder::Resume, w.did_resume),
-        "stop" => ("crawl.stop", CrawlOrder::Stop, w.did_stop),
-        "start" => ("crawl.start", CrawlOrder::Start, w.did_start),
+        "pause" => ("crawl.pause", CrawlOrder::Pause, m.did_pause),
+        "resume" => ("crawl.resume", CrawlOrder::Resume, m.did_resume),
+        "stop" => ("crawl.stop", CrawlOrder::Stop, m.did_stop),
+        "start" => ("crawl.start", CrawlOrder::Start, m.did_start),
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
-    let done = order(&action.rooms, Order::Crawl(crawl)).await;
+    let done = execute(&action.app, Order::Crawl(crawl)).await;
     if done.is_ok() {
-        told_anew(&action.rooms).await;
+        wait_for_status(&action.app).await;
     }
-    finish(&action, name, "", "", done, "/admin", good).await
+    record_and_redirect(&action, name, "", "", done, "/admin", good).await
 }
 
 /// Waits until the engine has published a status after the order, so that the next page shows its effect.
-async fn told_anew(rooms: &Rooms) {
+async fn wait_for_status(app: &AppState) {
     let now = SystemClock.now();
-    for _ in 0..TOLD_WITHIN {
-        tokio::time::sleep(LOOK).await;
+    for _ in 0..MAX_POLLS {
+        tokio::time::sleep(POLL_INTERVAL).await;
         // The crawl needs a moment to react to the order.
-        if live(&rooms.service().data).is_none_or(|live| live.at > now.plus(LOOK)) {
+        if live(&app.service().data).is_none_or(|live| live.at > now.plus(POLL_INTERVAL)) {
             return;
         }
     }
 }
 
-fn levers(w: &'static PageWords, state: &str) -> Vec<Lever> {
-    let lever = |order, text, is_main| Lever { order, text, is_main };
+fn buttons(m: &'static PageMessages, state: &str) -> Vec<CrawlButton> {
+    let button = |order, text, is_main| CrawlButton { order, text, is_main };
     match state {
-        "running" | "no-room" => vec![lever("pause", w.pause, true), lever("stop", w.stop, false)],
-        "held" => vec![lever("resume", w.resume, true), lever("stop", w.stop, false)],
-        "ended" | "failed" | "empty" => vec![lever("start", w.start, state != "empty")],
+        "running" | "no-room" => vec![button("pause", m.pause, true), button("stop", m.stop, false)],
+        "held" => vec![button("resume", m.resume, true), button("stop", m.stop, false)],
+        "ended" | "failed" | "empty" => vec![button("start", m.start, state != "empty")],
         _ => Vec::new(),
     }
 }
 
 /// Describes the state of the crawl in a sentence.
-fn told(w: &'static PageWords, live: Option<&Live>) -> String {
-    let Some(live) = live else { return w.is_off.into() };
+fn state_text(m: &'static PageMessages, live: Option<&Live>) -> String {
+    let Some(live) = live else { return m.is_off.into() };
     match &live.phase {
-        Phase::Idle => w.is_idle.into(),
-        Phase::Replaying => w.is_replaying.into(),
-        Phase::Running if live.held => w.is_held.into(),
-        Phase::Running if live.no_room => w.is_without_room.into(),
-        Phase::Running => fill(w.is_running, &[&live.command]),
-        Phase::Empty => w.is_empty.into(),
+        Phase::Idle => m.is_idle.into(),
+        Phase::Replaying => m.is_replaying.into(),
+        Phase::Running if live.held => m.is_held.into(),
+        Phase::Running if live.no_room => m.is_disk_full.into(),
+        Phase::Running => fill(m.is_running, &[&live.command]),
+        Phase::Empty => m.is_empty.into(),
         Phase::Ended(why) => match why {
-            Ended::NothingDue => w.ended_nothing_due,
-            Ended::MaxPages => w.ended_max_pages,
-            Ended::Time => w.ended_time,
-            Ended::Disk => w.ended_disk,
-            Ended::Stopped => w.ended_stopped,
+            Ended::NothingDue => m.ended_nothing_due,
+            Ended::MaxPages => m.ended_max_pages,
+            Ended::Time => m.ended_time,
+            Ended::Disk => m.ended_disk,
+            Ended::Stopped => m.ended_stopped,
         }
         .into(),
-        Phase::Failed(error) => fill(w.has_failed, &[error]),
+        Phase::Failed(error) => fill(m.has_failed, &[error]),
     }
 }
 
 /// Selects one figure of a sample.
-type Figure = fn(&Sample) -> f64;
+type SelectFigure = fn(&Sample) -> f64;
 
 /// Draws charts of the latest samples: name of the field, title, unit, figure.
-pub(super) fn drawn(
-    rooms: &Rooms,
-    charts: &[(&'static str, &'static str, &'static str, Figure)],
+pub(super) fn draw_charts(
+    app: &AppState,
+    charts: &[(&'static str, &'static str, &'static str, SelectFigure)],
 ) -> Vec<Chart> {
-    let samples = rooms.desk().watch.since(0);
-    let draw = |(name, title, unit, figure): &(&'static str, &'static str, &'static str, Figure)| {
+    let samples = app.desk().sampler.samples_after(0);
+    let draw = |(name, title, unit, figure): &(&'static str, &'static str, &'static str, SelectFigure)| {
         let values: Vec<f64> = samples.iter().map(|sample| figure(sample)).collect();
-        Chart::of(name, title, unit, &values)
+        Chart::new(name, title, unit, &values)
     };
     charts.iter().map(draw).collect()
 }
 
-fn charts(w: &'static PageWords, rooms: &Rooms) -> Vec<Chart> {
-    drawn(
-        rooms,
+fn crawl_charts(m: &'static PageMessages, app: &AppState) -> Vec<Chart> {
+    draw_charts(
+        app,
         &[
-            ("pages", w.pages_a_second, "count", |sample| sample.pages),
-            ("bytes", w.bytes_a_second, "bytes", |sample| sample.bytes),
-            ("errors", w.errors_a_second, "count", |sample| sample.errors),
-            ("queued", w.queue, "count", |sample| sample.queued),
-            ("hosts", w.active_hosts, "count", |sample| sample.hosts),
-            ("under_way", w.under_way, "count", |sample| sample.under_way),
+            ("pages", m.pages_a_second, "count", |sample| sample.pages),
+            ("bytes", m.bytes_a_second, "bytes", |sample| sample.bytes),
+            ("errors", m.errors_a_second, "count", |sample| sample.errors),
+            ("queued", m.queue, "count", |sample| sample.queued),
+            ("hosts", m.active_hosts, "count", |sample| sample.hosts),
+            ("under_way", m.under_way, "count", |sample| sample.under_way),
         ],
     )
 }

@@ -14,27 +14,27 @@ use pharos_mining::system::SystemRecord;
 use pharos_mining::{Kind, LogFile, QueryRecord, Window};
 use serde::de::DeserializeOwned;
 
-use super::words::PageWords;
-use super::work::aside;
+use super::commands::run_aside;
+use super::messages::PageMessages;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::{Visitor, link};
-use crate::words::{Lang, grouped};
+use crate::messages::{Lang, grouped};
+use crate::pages::frame::respond;
+use crate::server::visitor::{Visitor, link};
+use crate::state::{AppState, ServiceError};
 
 /// Entries per list.
-const SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 /// Bytes read from the end of a log, so that the page is fast however long the log is.
-const TAIL: u64 = 2 << 20;
+const MAX_READ: u64 = 2 << 20;
 /// Time slots shown, newest first.
-const SLOTS: usize = 24;
+const MAX_SLOTS: usize = 24;
 
 #[derive(Template)]
 #[template(path = "admin/queries.html")]
 struct QueriesPage {
     frame: DeskFrame,
-    w: &'static PageWords,
+    m: &'static PageMessages,
     is_off: bool,
     top: Vec<(String, String, String)>,
     rising: Vec<(String, String, String)>,
@@ -50,7 +50,7 @@ struct Slot {
     queries: String,
     p50: String,
     p99: String,
-    known: String,
+    cached: String,
     fetched: String,
     lost: u64,
 }
@@ -64,28 +64,32 @@ struct Hour {
 
 /// `GET /admin/queries`.
 pub(crate) async fn queries(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let w = PageWords::of(visitor.lang);
-    let is_off = !rooms.config().log.enabled;
-    let (recent, slots) = aside(&rooms, |service| {
+    let m = PageMessages::for_lang(visitor.lang);
+    let is_off = !app.config().log.enabled;
+    let (recent, slots) = run_aside(&app, |service| {
         let logs = service.data.logs();
         Ok((newest::<QueryRecord>(&logs, Kind::Queries), newest::<SystemRecord>(&logs, Kind::System)))
     })
     .await?;
-    let (top, rising, hours) = aside(&rooms, |service| {
-        Ok(service.learning.shared.recall(|memory| {
-            (memory.top(Window::Day, SHOWN), memory.rising(Window::Day, SHOWN), memory.hourly_of_all())
+    let (top, rising, hours) = run_aside(&app, |service| {
+        Ok(service.learning.shared.with_memory(|memory| {
+            (
+                memory.top(Window::Day, MAX_SHOWN),
+                memory.rising(Window::Day, MAX_SHOWN),
+                memory.hourly_of_all(),
+            )
         }))
     })
     .await?;
     let entry = |query: String, figure: String| (link("/search", [("q", query.as_str())]), query, figure);
     let most = hours.iter().copied().max().unwrap_or_default().max(1);
     let page = QueriesPage {
-        frame: DeskFrame::new(&rooms, &visitor, &operator),
-        w,
+        frame: DeskFrame::new(&app, &visitor, &operator),
+        m,
         is_off,
         top: top.into_iter().map(|hot| entry(hot.query, grouped(hot.count))).collect(),
         rising: rising.into_iter().map(|hot| entry(hot.query, format!("× {:.1}", hot.growth))).collect(),
@@ -94,7 +98,7 @@ pub(crate) async fn queries(
             .into_iter()
             .map(|(query, count)| entry(query, grouped(count)))
             .collect(),
-        slots: slots.iter().rev().take(SLOTS).map(|slot| Slot::of(slot, visitor.lang)).collect(),
+        slots: slots.iter().rev().take(MAX_SLOTS).map(|slot| Slot::new(slot, visitor.lang)).collect(),
         hours: hours
             .iter()
             .enumerate()
@@ -112,12 +116,12 @@ fn without_results(recent: Vec<QueryRecord>) -> Vec<(String, u64)> {
     }
     let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    counts.truncate(SHOWN);
+    counts.truncate(MAX_SHOWN);
     counts
 }
 
 impl Slot {
-    fn of(slot: &SystemRecord, lang: Lang) -> Self {
+    fn new(slot: &SystemRecord, lang: Lang) -> Self {
         let ms = |time: Option<f64>| time.map_or_else(|| "–".into(), |ms| format!("{ms:.1} ms"));
         let (hits, misses) = (slot.done.cache_hits, slot.done.cache_misses);
         let part = |hits: u64, all: u64| (all > 0).then(|| format!("{} %", 100 * hits / all));
@@ -126,7 +130,7 @@ impl Slot {
             queries: grouped(slot.queries),
             p50: ms(slot.latency.p50),
             p99: ms(slot.latency.p99),
-            known: part(hits, hits + misses).unwrap_or_else(|| "–".into()),
+            cached: part(hits, hits + misses).unwrap_or_else(|| "–".into()),
             fetched: grouped(slot.done.fetched),
             lost: slot.log_lost,
         }
@@ -141,19 +145,19 @@ fn newest<R: DeserializeOwned>(logs: &Path, kind: Kind) -> Vec<R> {
     let last: Vec<LogFile> = open.collect();
     let mut records = Vec::new();
     for file in &last[last.len().saturating_sub(2)..] {
-        let Ok(text) = tail(&file.path, TAIL) else { continue };
+        let Ok(text) = tail(&file.path, MAX_READ) else { continue };
         records.extend(text.lines().filter_map(|line| serde_json::from_str(line).ok()));
     }
     records
 }
 
 /// Reads the last `most` bytes of a file, starting at the beginning of a line.
-pub(super) fn tail(path: &Path, most: u64) -> std::io::Result<String> {
+pub(super) fn tail(path: &Path, limit: u64) -> std::io::Result<String> {
     let mut file = File::open(path)?;
-    let from = file.metadata()?.len().saturating_sub(most);
+    let from = file.metadata()?.len().saturating_sub(limit);
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
+    file.take(limit).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let first = text.find('\n').map_or(0, |end| end + 1);
     Ok(if from > 0 { text[first..].to_string() } else { text })

@@ -8,38 +8,38 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
 use pharos_core::config::{KEYS, TakesEffect, is_secret, takes_effect};
 
-use super::settings_file::{Edit, SettingsFile, for_people, is_list};
-use super::words::PageWords;
-use super::work::{aside, change_settings, finish, replace_settings};
+use super::commands::{change_settings, record_and_redirect, replace_settings, run_aside};
+use super::messages::PageMessages;
+use super::settings_file::{SettingEdit, SettingsFile, format_setting, is_list};
 use crate::admin::action::Action;
 use crate::admin::frame::{DeskFrame, Notice};
 use crate::admin::session::Operator;
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::{Visitor, link};
+use crate::pages::frame::respond;
+use crate::server::visitor::{Visitor, link};
+use crate::state::{AppState, ServiceError};
 
-const HERE: &str = "/admin/settings";
+const PATH: &str = "/admin/settings";
 
 #[derive(Template)]
 #[template(path = "admin/settings.html")]
 struct SettingsPage {
     frame: DeskFrame,
-    w: &'static PageWords,
-    sections: Vec<Section>,
-    settings: Vec<Setting>,
+    m: &'static PageMessages,
+    sections: Vec<SectionLink>,
+    settings: Vec<SettingView>,
     stamp: String,
     file: String,
     text: String,
 }
 
-struct Section {
+struct SectionLink {
     name: &'static str,
     href: String,
     is_current: bool,
     changed: usize,
 }
 
-struct Setting {
+struct SettingView {
     key: &'static str,
     /// HTML id.
     id: String,
@@ -57,78 +57,84 @@ struct Setting {
 
 /// `GET /admin/settings?section=…`.
 pub(crate) async fn settings(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let w = PageWords::of(visitor.lang);
-    let (loaded, file) = aside(&rooms, |service| {
+    let m = PageMessages::for_lang(visitor.lang);
+    let (loaded, file) = run_aside(&app, |service| {
         let file = SettingsFile::read(service.settings.file()).unwrap_or_default();
         Ok((service.settings.load(), file))
     })
     .await?;
-    let frame = DeskFrame::new(&rooms, &visitor, &operator);
-    let frame = frame.saying(loaded.as_ref().err().filter(|_| operator.may_act()).map(Notice::bad));
+    let frame = DeskFrame::new(&app, &visitor, &operator);
+    let frame = frame.with_notice(loaded.as_ref().err().filter(|_| operator.may_act()).map(Notice::bad));
     let loaded = loaded.unwrap_or_default();
     let (config, default) = (loaded.config, Config::default());
-    let of = |key: &'static str| key.split_once('.').map_or(key, |(section, _)| section);
-    let mut names: Vec<&'static str> = KEYS.iter().map(|key| of(key.name)).collect();
+    let section_of = |key: &'static str| key.split_once('.').map_or(key, |(section, _)| section);
+    let mut names: Vec<&'static str> = KEYS.iter().map(|key| section_of(key.name)).collect();
     names.dedup();
     let section =
         names.iter().copied().find(|name| Some(*name) == visitor.param("section")).unwrap_or("crawl");
     let is_changed = |key: &str| config.get(key) != default.get(key);
     let setting = |key: &pharos_core::config::Key| {
-        let mut value = for_people(&config, key.name);
+        let mut value = format_setting(&config, key.name);
         if is_secret(key.name) && !operator.may_act() && !value.is_empty() {
             value = "…".into();
         }
         let effect = takes_effect(key.name);
-        Setting {
+        SettingView {
             key: key.name,
             id: key.name.replace(['.', '_'], "-"),
             meaning: key.meaning.trim(),
-            default: for_people(&default, key.name),
+            default: format_setting(&default, key.name),
             is_changed: is_changed(key.name),
             is_list: is_list(key.name),
             lines: value.lines().count().clamp(2, 12),
             effect: match effect {
-                TakesEffect::AtOnce => w.effect_at_once,
-                TakesEffect::NextCrawl => w.effect_next_crawl,
-                TakesEffect::NextStart => w.effect_next_start,
+                TakesEffect::AtOnce => m.effect_at_once,
+                TakesEffect::NextCrawl => m.effect_next_crawl,
+                TakesEffect::NextStart => m.effect_next_start,
             },
             is_pending: effect == TakesEffect::NextStart
-                && rooms.config().get(key.name) != config.get(key.name),
+                && app.config().get(key.name) != config.get(key.name),
             decided: loaded.decided.get(key.name).copied(),
             value,
         }
     };
     let page = SettingsPage {
         frame,
-        w,
+        m,
         sections: names
             .iter()
-            .map(|name| Section {
+            .map(|name| SectionLink {
                 name,
-                href: link(HERE, [("section", *name)]),
+                href: link(PATH, [("section", *name)]),
                 is_current: *name == section,
-                changed: KEYS.iter().filter(|key| of(key.name) == *name && is_changed(key.name)).count(),
+                changed: KEYS
+                    .iter()
+                    .filter(|key| section_of(key.name) == *name && is_changed(key.name))
+                    .count(),
             })
             .collect(),
-        settings: KEYS.iter().filter(|key| of(key.name) == section).map(setting).collect(),
+        settings: KEYS.iter().filter(|key| section_of(key.name) == section).map(setting).collect(),
         stamp: file.stamp,
-        file: rooms.service().settings.file().display().to_string(),
+        file: app.service().settings.file().display().to_string(),
         text: file.text,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
 /// `GET /admin/settings/export`: returns the settings file.
-pub(crate) async fn export(State(rooms): State<Rooms>, operator: Operator) -> Result<Response, ServiceError> {
+pub(crate) async fn export(
+    State(app): State<AppState>,
+    operator: Operator,
+) -> Result<Response, ServiceError> {
     // The file may contain secrets, which only operators with full access may see.
     if !operator.may_act() {
         return Ok(StatusCode::FORBIDDEN.into_response());
     }
-    let read = aside(&rooms, |service| Ok(SettingsFile::read(service.settings.file()))).await?;
+    let read = run_aside(&app, |service| Ok(SettingsFile::read(service.settings.file()))).await?;
     Ok(match read {
         Ok(file) => {
             let headers = [
@@ -146,31 +152,31 @@ pub(crate) async fn export(State(rooms): State<Rooms>, operator: Operator) -> Re
 
 /// `POST /admin/settings/{set,forget,import}`.
 pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
-    let w = PageWords::of(action.visitor.lang);
+    let m = PageMessages::for_lang(action.visitor.lang);
     let stamp = Some(action.form.text("stamp").to_string());
     let key = action.form.text("key").to_string();
     let known = KEYS.iter().map(|known| known.name).find(|known| *known == key);
     let section = known.and_then(|key| key.split_once('.')).map_or("crawl", |(section, _)| section);
-    let here = link(HERE, [("section", section)]);
+    let here = link(PATH, [("section", section)]);
     let (name, changed) = match (what.as_str(), known) {
         ("set", Some(key)) => {
-            let edit = Edit::Set(action.form.text("value").to_string());
-            ("settings.set", change_settings(&action.rooms, vec![(key, edit)], stamp).await)
+            let edit = SettingEdit::Set(action.form.text("value").to_string());
+            ("settings.set", change_settings(&action.app, vec![(key, edit)], stamp).await)
         }
         ("forget", Some(key)) => {
-            ("settings.forget", change_settings(&action.rooms, vec![(key, Edit::Forget)], stamp).await)
+            ("settings.forget", change_settings(&action.app, vec![(key, SettingEdit::Reset)], stamp).await)
         }
         ("import", _) => {
             let text = action.form.text("text").replace("\r\n", "\n");
-            let replaced = replace_settings(&action.rooms, stamp, move |_, _| Ok(text)).await;
+            let replaced = replace_settings(&action.app, stamp, move |_, _| Ok(text)).await;
             ("settings.import", replaced)
         }
-        ("set" | "forget", None) => ("settings.set", Err(w.no_setting.to_string())),
+        ("set" | "forget", None) => ("settings.set", Err(m.no_setting.to_string())),
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
     let (detail, done) = match changed {
         Ok(detail) => (detail, Ok(())),
         Err(why) => (String::new(), Err(why)),
     };
-    finish(&action, name, &key, &detail, done, &here, w.did_change).await
+    record_and_redirect(&action, name, &key, &detail, done, &here, m.did_change).await
 }

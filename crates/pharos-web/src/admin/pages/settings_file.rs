@@ -10,8 +10,8 @@ use pharos_core::Config;
 use pharos_core::config::KEYS;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use crate::admin::settings::Settings;
-use crate::tls::Certificates;
+use crate::admin::settings::DeskSettings;
+use crate::server::tls::Certificates;
 
 /// Maximum size of the file.
 const MAX_BYTES: u64 = 1 << 20;
@@ -30,7 +30,9 @@ impl SettingsFile {
         let text = match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
-            Ok(file) if file.len() > MAX_BYTES => return Err(io::Error::other("the file is larger than 1 MB")),
+            Ok(file) if file.len() > MAX_BYTES => {
+                return Err(io::Error::other("the file is larger than 1 MB"));
+            }
             Ok(_) => fs::read_to_string(path)?,
         };
         let mut hasher = DefaultHasher::new();
@@ -57,14 +59,14 @@ impl SettingsFile {
 
 /// A change of one setting.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Edit {
+pub(crate) enum SettingEdit {
     /// Sets a value. Lists have one item per line.
     Set(String),
     /// Removes the setting from the file, so that the default applies.
-    Forget,
+    Reset,
 }
 
-/// Returns `true` if the setting is a list of strings, which is edited line by line.
+/// Returns `true` if the setting is a list of strings, which is edit_setting line by line.
 pub(crate) fn is_list(key: &str) -> bool {
     let default = Config::default().get(key).unwrap_or_default();
     default.starts_with('[')
@@ -72,7 +74,7 @@ pub(crate) fn is_list(key: &str) -> bool {
 }
 
 /// Formats a setting for a form field.
-pub(crate) fn for_people(config: &Config, key: &str) -> String {
+pub(crate) fn format_setting(config: &Config, key: &str) -> String {
     let toml = config.get(key).unwrap_or_default();
     match toml.parse::<toml_edit::Value>() {
         Ok(toml_edit::Value::String(text)) => text.into_value(),
@@ -86,21 +88,21 @@ pub(crate) fn for_people(config: &Config, key: &str) -> String {
 }
 
 /// Returns the text of a settings file with one setting changed, or an error message.
-pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, String> {
+pub(crate) fn edit_setting(text: &str, key: &str, edit: &SettingEdit) -> Result<String, String> {
     let key =
         KEYS.iter().find(|known| known.name == key).ok_or_else(|| format!("there is no setting `{key}`"))?;
     let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
-    let mut document: DocumentMut = text.parse().map_err(unreadable)?;
+    let mut document: DocumentMut = text.parse().map_err(syntax_error)?;
     match edit {
-        Edit::Forget => {
+        SettingEdit::Reset => {
             if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
                 table.remove(name);
             }
         }
-        Edit::Set(said) => {
+        SettingEdit::Set(value_text) => {
             let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
             let table = table.as_table_like_mut().ok_or_else(|| format!("`{section}` is not a section"))?;
-            let new = toml_value(key.name, said)?;
+            let new = toml_value(key.name, value_text)?;
             // Keep the comment behind the old value.
             match table.get_mut(name).and_then(Item::as_value_mut) {
                 Some(old) => {
@@ -115,34 +117,34 @@ pub(crate) fn edited(text: &str, key: &str, edit: &Edit) -> Result<String, Strin
         }
     }
     let text = document.to_string();
-    check(&text)?;
+    parse_settings(&text)?;
     Ok(text)
 }
 
 /// Reports the kind of a syntax error without quoting the file, which may contain secrets.
-fn unreadable(error: toml_edit::TomlError) -> String {
+fn syntax_error(error: toml_edit::TomlError) -> String {
     format!("invalid settings file: {}", error.message())
 }
 
-fn toml_value(key: &str, said: &str) -> Result<toml_edit::Value, String> {
+fn toml_value(key: &str, value_text: &str) -> Result<toml_edit::Value, String> {
     if is_list(key) {
-        let items = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        let items = value_text.lines().map(str::trim).filter(|line| !line.is_empty());
         return Ok(toml_edit::Value::Array(items.collect()));
     }
     let mut config = Config::default();
-    config.set(key, said.trim(), "this form").map_err(|error| error.to_string())?;
+    config.set(key, value_text.trim(), "this form").map_err(|error| error.to_string())?;
     let toml = config.get(key).unwrap_or_default();
-    toml.parse().map_err(|error| format!("`{said}` cannot be written: {error}"))
+    toml.parse().map_err(|error| format!("`{value_text}` cannot be written: {error}"))
 }
 
 /// Parses and validates settings.
-pub(crate) fn check(text: &str) -> Result<Config, String> {
+pub(crate) fn parse_settings(text: &str) -> Result<Config, String> {
     let mut config = Config::default();
     config.read_toml("pharos.toml", text).map_err(|error| error.to_string())?;
     pharos_engine::check_settings(&config).map_err(|error| error.to_string())?;
     // A saved file must not lock the operators out.
-    Settings::of(&config.desk).map_err(|error| error.to_string())?;
-    Certificates::of(&config.web).map_err(|error| error.to_string())?;
+    DeskSettings::from_config(&config.desk).map_err(|error| error.to_string())?;
+    Certificates::from_config(&config.web).map_err(|error| error.to_string())?;
     let listen = config.web.listen.as_str();
     listen.to_socket_addrs().map_err(|error| format!("invalid `web.listen` `{listen}`: {error}"))?;
     Ok(config)
@@ -157,7 +159,7 @@ mod tests {
     const FILE: &str = "# ours\n[crawl]\ncontact = \"me@example.org\" # mail\nfetchers = 8\n\n[web]\nlisten = \"[::1]:80\"\n";
 
     fn set(text: &str, key: &str, to: &str) -> Result<String, String> {
-        edited(text, key, &Edit::Set(to.into()))
+        edit_setting(text, key, &SettingEdit::Set(to.into()))
     }
 
     #[test]
@@ -166,10 +168,13 @@ mod tests {
         assert_eq!(text, FILE.replace("me@", "you@"));
         let text = set(&text, "rank.block", " spam.example \n\n\"odd\" one").unwrap();
         assert!(text.ends_with("[rank]\nblock = [\"spam.example\", '\"odd\" one']\n"), "{text}");
-        assert_eq!(for_people(&check(&text).unwrap(), "rank.block"), "spam.example\n\"odd\" one");
-        let text = edited(&text, "rank.block", &Edit::Forget).unwrap();
+        assert_eq!(
+            format_setting(&parse_settings(&text).unwrap(), "rank.block"),
+            "spam.example\n\"odd\" one"
+        );
+        let text = edit_setting(&text, "rank.block", &SettingEdit::Reset).unwrap();
         assert!(!text.contains("spam") && text.contains("# ours"), "{text}");
-        assert_eq!(edited("", "crawl.scope", &Edit::Forget).unwrap(), "");
+        assert_eq!(edit_setting("", "crawl.scope", &SettingEdit::Reset).unwrap(), "");
         assert_eq!(set("", "crawl.politeness", "gentle").unwrap(), "[crawl]\npoliteness = \"gentle\"\n");
     }
 
@@ -177,16 +182,16 @@ mod tests {
     fn every_setting_survives_its_form() {
         let config = Config::default();
         for key in KEYS {
-            let said = for_people(&config, key.name);
-            let text = set("", key.name, &said).unwrap_or_else(|error| panic!("{}: {error}", key.name));
-            assert_eq!(check(&text).unwrap().get(key.name), config.get(key.name), "{}", key.name);
+            let value_text = format_setting(&config, key.name);
+            let text = set("", key.name, &value_text).unwrap_or_else(|error| panic!("{}: {error}", key.name));
+            assert_eq!(parse_settings(&text).unwrap().get(key.name), config.get(key.name), "{}", key.name);
         }
         assert!(is_list("crawl.include") && !is_list("crawl.queue_ratio") && !is_list("crawl.fetchers"));
     }
 
     #[test]
     fn what_cannot_be_used_is_not_written() {
-        for (key, to, said) in [
+        for (key, to, value_text) in [
             ("crawl.fetchers", "many", "a whole number"),
             ("crawl.no_such", "1", "there is no setting"),
             ("crawl.site_settings", "www.example.org delay=soon", "delay"),
@@ -197,7 +202,7 @@ mod tests {
             ("crawl.extra_ca", "/no/such/file.pem", "file.pem"),
         ] {
             let error = set(FILE, key, to).unwrap_err();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(value_text), "{error}");
         }
         assert!(set("[crawl", "crawl.scope", "host").is_err(), "an invalid file is not changed");
     }
@@ -216,9 +221,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_typed_panics(text in "\\PC{0,40}", said in "[\\PC\n]{0,40}", nth in 0..KEYS.len()) {
-            let _ = set(&text, KEYS[nth].name, &said);
-            let _ = set("", KEYS[nth].name, &said);
+        fn nothing_typed_panics(text in "\\PC{0,40}", value_text in "[\\PC\n]{0,40}", nth in 0..KEYS.len()) {
+            let _ = set(&text, KEYS[nth].name, &value_text);
+            let _ = set("", KEYS[nth].name, &value_text);
         }
     }
 }

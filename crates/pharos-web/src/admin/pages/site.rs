@@ -8,20 +8,20 @@ use pharos_core::{Config, PageUrl, SiteName};
 use pharos_engine::{Order, SiteTable};
 use pharos_store::{PageStory, Removal, RobotsFile, RobotsState, SiteRow};
 
-use super::settings_file::{Edit, check, edited, for_people};
-use super::sites::{marks, moment, site_link, story_link};
-use super::words::PageWords;
-use super::work::{change_rules, finish, order, replace_settings, with_catalog};
+use super::commands::{change_rules, execute, record_and_redirect, replace_settings, with_catalog};
+use super::messages::PageMessages;
+use super::settings_file::{SettingEdit, edit_setting, format_setting, parse_settings};
+use super::sites::{badges, format_time, report_link, site_link};
 use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::{Visitor, link};
-use crate::words::{Words, grouped};
+use crate::messages::{Messages, grouped};
+use crate::pages::frame::respond;
+use crate::server::visitor::{Visitor, link};
+use crate::state::{AppState, ServiceError};
 
 /// Maximum number of pages listed.
-const SHOWN: usize = 50;
+const MAX_SHOWN: usize = 50;
 /// Longer robots.txt files are truncated, in bytes.
 const ROBOTS_SHOWN: usize = 16 << 10;
 /// Values that can be added to the score of a site's pages.
@@ -31,13 +31,13 @@ const BOOSTS: [&str; 5] = ["-0.2", "-0.1", "0", "0.1", "0.2"];
 #[template(path = "admin/site.html")]
 struct SitePage {
     frame: DeskFrame,
-    w: &'static PageWords,
+    m: &'static PageMessages,
     name: String,
     is_known: bool,
     marks: Vec<&'static str>,
     figures: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, String)>,
-    robots: Vec<Robots>,
+    robots: Vec<RobotsView>,
     /// Options of the host in `crawl.site_settings`.
     settings: String,
     is_hidden: bool,
@@ -47,7 +47,7 @@ struct SitePage {
     trouble: String,
 }
 
-struct Robots {
+struct RobotsView {
     url: String,
     state: &'static str,
     at: String,
@@ -56,7 +56,7 @@ struct Robots {
 }
 
 #[derive(Default)]
-struct Known {
+struct SiteRecord {
     row: Option<SiteRow>,
     robots: Vec<RobotsFile>,
     pages: Vec<PageStory>,
@@ -65,7 +65,7 @@ struct Known {
 }
 
 /// Parses a host name as typed into a form or given in a link.
-pub(super) fn site_of(typed: &str) -> Option<SiteName> {
+pub(super) fn parse_host(typed: &str) -> Option<SiteName> {
     let typed = typed.trim();
     let is_host = !typed.is_empty() && !typed.contains(['/', '?', '#', '@', ' ']);
     is_host.then(|| PageUrl::parse(&format!("http://{typed}/")).ok()).flatten().map(|url| url.site())
@@ -73,87 +73,87 @@ pub(super) fn site_of(typed: &str) -> Option<SiteName> {
 
 /// `GET /admin/site?name=…`.
 pub(crate) async fn site(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let w = PageWords::of(visitor.lang);
-    let Some(site) = site_of(visitor.param("name").unwrap_or_default()) else {
-        let frame = DeskFrame::new(&rooms, &visitor, &operator);
+    let m = PageMessages::for_lang(visitor.lang);
+    let Some(site) = parse_host(visitor.param("name").unwrap_or_default()) else {
+        let frame = DeskFrame::new(&app, &visitor, &operator);
         return Ok(crate::admin::frame::message(
             frame,
             &visitor,
             StatusCode::NOT_FOUND,
-            w.sites_title,
-            w.no_site,
+            m.sites_title,
+            m.no_site,
             None,
         ));
     };
-    let asked = site.clone();
-    let known = with_catalog(&rooms, move |_, catalog| {
+    let host = site.clone();
+    let record = with_catalog(&app, move |_, catalog| {
         let mut robots = Vec::new();
         for scheme in ["https", "http"] {
-            if let Ok(url) = PageUrl::parse(&format!("{scheme}://{asked}/robots.txt")) {
+            if let Ok(url) = PageUrl::parse(&format!("{scheme}://{host}/robots.txt")) {
                 robots.extend(catalog.robots(&url)?);
             }
         }
-        let (row, pages) = (catalog.site_row(asked.id())?, catalog.pages(Some(asked.id()), None, SHOWN)?);
+        let (row, pages) = (catalog.site_row(host.id())?, catalog.pages(Some(host.id()), None, MAX_SHOWN)?);
         let exclude = catalog.rules()?.map(|rules| rules.exclude).unwrap_or_default();
-        Ok(Known { row, robots, pages, exclude })
+        Ok(SiteRecord { row, robots, pages, exclude })
     })
     .await?;
-    let config = rooms.service().settings.load().unwrap_or_default().config;
-    let (crawl, words) = (&config.crawl, visitor.words());
-    let row = known.row.as_ref();
+    let config = app.service().settings.load().unwrap_or_default().config;
+    let (crawl, messages) = (&config.crawl, visitor.messages());
+    let row = record.row.as_ref();
     let count = |figure: fn(&SiteRow) -> u64| grouped(row.map_or(0, figure));
     let figures = vec![
-        (w.known_pages, count(|row| row.pages)),
-        (w.waiting, count(|row| row.waiting)),
-        (w.stored, count(|row| row.stored)),
-        (w.searchable, count(|row| row.indexable)),
-        (w.failed, count(|row| row.failed)),
-        (w.refused, count(|row| row.refused)),
+        (m.known_pages, count(|row| row.pages)),
+        (m.waiting, count(|row| row.waiting)),
+        (m.stored, count(|row| row.stored)),
+        (m.searchable, count(|row| row.indexable)),
+        (m.failed, count(|row| row.failed)),
+        (m.refused, count(|row| row.refused)),
     ];
     let mut facts = vec![
-        (w.last_visit, moment(row.and_then(|row| row.visited_at), w, visitor.lang)),
-        (w.delay, delay(&config, &site, words)),
+        (m.last_visit, format_time(row.and_then(|row| row.visited_at), m, visitor.lang)),
+        (m.delay, delay(&config, &site, messages)),
     ];
     if let Some(until) = row.and_then(|row| row.not_before) {
-        facts.push((w.left_alone_until, visitor.lang.moment(until)));
+        facts.push((m.left_alone_until, visitor.lang.moment(until)));
     }
     let boost = boost_of(&list_of(&config, "rank.boost"), &site);
     let name = site.to_string();
     let page = SitePage {
-        frame: DeskFrame::new(&rooms, &visitor, &operator),
-        w,
+        frame: DeskFrame::new(&app, &visitor, &operator),
+        m,
         is_known: row.is_some(),
-        marks: row.map(|row| marks(row, w)).unwrap_or_default(),
+        marks: row.map(|row| badges(row, m)).unwrap_or_default(),
         figures,
         facts,
-        robots: known.robots.into_iter().map(|file| Robots::of(file, w, visitor.lang)).collect(),
-        settings: own_line(&crawl.site_settings, &site).unwrap_or_default(),
+        robots: record.robots.into_iter().map(|file| RobotsView::new(file, m, visitor.lang)).collect(),
+        settings: site_options(&crawl.site_settings, &site).unwrap_or_default(),
         is_hidden: config.rank.block.iter().any(|place| place.trim() == name),
-        is_skipped: known.exclude.contains(&all_of(&site)),
+        is_skipped: record.exclude.contains(&exclude_pattern(&site)),
         boosts: BOOSTS.into_iter().map(|one| (one, one == boost)).collect(),
-        pages: known.pages.iter().map(|page| listed(page, w)).collect(),
+        pages: record.pages.iter().map(|page| page_line(page, m)).collect(),
         trouble: link("/admin/trouble", [("site", name.as_str())]),
         name,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-fn listed(page: &PageStory, w: &'static PageWords) -> (String, String, &'static str) {
-    (page.url.to_string(), story_link(page.url.as_str()), w.state(page.state))
+fn page_line(page: &PageStory, m: &'static PageMessages) -> (String, String, &'static str) {
+    (page.url.to_string(), report_link(page.url.as_str()), m.state(page.state))
 }
 
-impl Robots {
-    fn of(file: RobotsFile, w: &'static PageWords, lang: crate::words::Lang) -> Self {
+impl RobotsView {
+    fn new(file: RobotsFile, m: &'static PageMessages, lang: crate::messages::Lang) -> Self {
         let (state, body) = match file.state {
-            RobotsState::Missing => (w.robots_missing, Vec::new()),
+            RobotsState::Missing => (m.robots_missing, Vec::new()),
             RobotsState::Unreachable => {
-                (w.robots_unreachable, file.before.map(|(_, body)| body).unwrap_or_default())
+                (m.robots_unreachable, file.before.map(|(_, body)| body).unwrap_or_default())
             }
-            RobotsState::Known(body) => (w.robots_known, body),
+            RobotsState::Known(body) => (m.robots_known, body),
         };
         let body = &body[..body.len().min(ROBOTS_SHOWN)];
         Self {
@@ -167,27 +167,27 @@ impl Robots {
 }
 
 /// Returns the delay between two requests that the settings give a site.
-fn delay(config: &Config, site: &SiteName, words: &Words) -> String {
+fn delay(config: &Config, site: &SiteName, messages: &Messages) -> String {
     let table = SiteTable::parse(&config.crawl.site_settings).unwrap_or_default();
     let own = table.of(site);
     let manners = config.crawl.manners_of(own.politeness.unwrap_or(config.crawl.politeness));
     match own.delay {
-        Some(delay) => words.span(delay),
-        None if manners.day_delay == manners.night_delay => words.span(manners.day_delay),
-        None => format!("{} / {}", words.span(manners.day_delay), words.span(manners.night_delay)),
+        Some(delay) => messages.span(delay),
+        None if manners.day_delay == manners.night_delay => messages.span(manners.day_delay),
+        None => format!("{} / {}", messages.span(manners.day_delay), messages.span(manners.night_delay)),
     }
 }
 
 /// Returns the options that `crawl.site_settings` has for this site.
-fn own_line(lines: &[String], site: &SiteName) -> Option<String> {
-    let words =
+fn site_options(lines: &[String], site: &SiteName) -> Option<String> {
+    let entries =
         lines.iter().map(|line| line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), "")));
-    let own = words.filter(|(host, _)| host.eq_ignore_ascii_case(site.as_str()));
+    let own = entries.filter(|(host, _)| host.eq_ignore_ascii_case(site.as_str()));
     own.map(|(_, rest)| rest.trim().to_string()).next()
 }
 
 /// Returns the pattern of `crawl.exclude` that matches every URL of a site.
-fn all_of(site: &SiteName) -> String {
+fn exclude_pattern(site: &SiteName) -> String {
     format!("*://{site}/*")
 }
 
@@ -198,69 +198,69 @@ fn boost_of(lines: &[String], site: &SiteName) -> String {
 }
 
 fn list_of(config: &Config, key: &str) -> Vec<String> {
-    for_people(config, key).lines().map(String::from).collect()
+    format_setting(config, key).lines().map(String::from).collect()
 }
 
 /// `POST /admin/site/{what}`: all actions on a site.
 pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, action: Action) -> Response {
-    let w = PageWords::of(action.visitor.lang);
-    let Some(site) = site_of(action.form.text("name")) else {
-        return action.failed("/admin/sites", w.no_site);
+    let m = PageMessages::for_lang(action.visitor.lang);
+    let Some(site) = parse_host(action.form.text("name")) else {
+        return action.fail("/admin/sites", m.no_site);
     };
     let (name, here) = (site.to_string(), site_link(site.as_str()));
     let (action_name, good, done): (&'static str, &str, Result<String, String>) = match what.as_str() {
         "recrawl" => {
             let id = site.id();
-            let known = with_catalog(&action.rooms, move |_, catalog| Ok(catalog.site_row(id)?)).await;
+            let known = with_catalog(&action.app, move |_, catalog| Ok(catalog.site_row(id)?)).await;
             let done = match known {
-                Ok(Some(_)) => order(&action.rooms, Order::RecrawlSite(site)).await,
-                Ok(None) => Err(w.unknown_site.to_string()),
+                Ok(Some(_)) => execute(&action.app, Order::RecrawlSite(site)).await,
+                Ok(None) => Err(m.unknown_site.to_string()),
                 Err(error) => Err(error.to_string()),
             };
-            ("site.recrawl", w.did_recrawl, done.map(|()| String::new()))
+            ("site.recrawl", m.did_recrawl, done.map(|()| String::new()))
         }
         "remove" if action.form.text("sure") != "yes" => {
-            return action.failed(&here, w.not_sure);
+            return action.fail(&here, m.not_sure);
         }
         "remove" => {
-            let done = order(&action.rooms, Order::Remove(vec![Removal::Site(site)])).await;
-            ("site.remove", w.did_remove, done.map(|()| String::new()))
+            let done = execute(&action.app, Order::Remove(vec![Removal::Site(site)])).await;
+            ("site.remove", m.did_remove, done.map(|()| String::new()))
         }
         "hide" => {
-            ("site.hide", w.did_hide, edit_list(&action, "rank.block", &name, Some(name.clone())).await)
+            ("site.hide", m.did_hide, edit_list(&action, "rank.block", &name, Some(name.clone())).await)
         }
-        "show" => ("site.show", w.did_show, edit_list(&action, "rank.block", &name, None).await),
+        "show" => ("site.show", m.did_show, edit_list(&action, "rank.block", &name, None).await),
         "skip" => {
-            let pattern = all_of(&site);
+            let pattern = exclude_pattern(&site);
             let mut done = edit_list(&action, "crawl.exclude", &pattern, Some(pattern.clone())).await;
             if done.is_ok() {
-                let recorded = change_rules(&action.rooms, move |rules| {
+                let recorded = change_rules(&action.app, move |rules| {
                     rules.exclude.retain(|known| *known != pattern);
                     rules.exclude.push(pattern);
                 });
                 done = recorded.await.and(done);
             }
-            ("site.skip", w.did_skip, done)
+            ("site.skip", m.did_skip, done)
         }
         "follow" => {
-            let pattern = all_of(&site);
+            let pattern = exclude_pattern(&site);
             let mut done = edit_list(&action, "crawl.exclude", &pattern, None).await;
             if done.is_ok() {
                 let recorded =
-                    change_rules(&action.rooms, move |rules| rules.exclude.retain(|known| *known != pattern));
+                    change_rules(&action.app, move |rules| rules.exclude.retain(|known| *known != pattern));
                 done = recorded.await.and(done);
             }
-            ("site.follow", w.did_follow, done)
+            ("site.follow", m.did_follow, done)
         }
         "boost" => {
             let by = BOOSTS.into_iter().find(|by| *by == action.form.text("by")).unwrap_or("0");
             let line = (by != "0").then(|| format!("{name} {by}"));
-            ("site.boost", w.did_boost, edit_list(&action, "rank.boost", &name, line).await)
+            ("site.boost", m.did_boost, edit_list(&action, "rank.boost", &name, line).await)
         }
         "settings" => {
             let said = action.form.text("settings").trim();
             let line = (!said.is_empty()).then(|| format!("{name} {said}"));
-            ("site.settings", w.did_change, edit_list(&action, "crawl.site_settings", &name, line).await)
+            ("site.settings", m.did_change, edit_list(&action, "crawl.site_settings", &name, line).await)
         }
         _ => return axum::response::IntoResponse::into_response(StatusCode::NOT_FOUND),
     };
@@ -268,7 +268,7 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
         Ok(detail) => (detail, Ok(())),
         Err(why) => (String::new(), Err(why)),
     };
-    finish(&action, action_name, &name, &detail, done, &here, good).await
+    record_and_redirect(&action, action_name, &name, &detail, done, &here, good).await
 }
 
 /// Replaces the line of a list setting that starts with `subject`, or removes it. A setting that is overridden outside
@@ -287,12 +287,16 @@ async fn edit_list(
         let about = |line: &String| {
             line.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case(&subject))
         };
-        let mut lines = list_of(&check(text)?, key);
+        let mut lines = list_of(&parse_settings(text)?, key);
         lines.retain(|line| !about(line));
         lines.extend(line);
-        edited(text, key, &if lines.is_empty() { Edit::Forget } else { Edit::Set(lines.join("\n")) })
+        edit_setting(
+            text,
+            key,
+            &if lines.is_empty() { SettingEdit::Reset } else { SettingEdit::Set(lines.join("\n")) },
+        )
     };
-    replace_settings(&action.rooms, None, edit).await
+    replace_settings(&action.app, None, edit).await
 }
 
 #[cfg(test)]
@@ -301,20 +305,20 @@ mod tests {
 
     #[test]
     fn a_site_is_a_host_name() {
-        assert_eq!(site_of(" WWW.Example.org ").unwrap().as_str(), "www.example.org");
-        assert_eq!(site_of("localhost:8080").unwrap().as_str(), "localhost:8080");
+        assert_eq!(parse_host(" WWW.Example.org ").unwrap().as_str(), "www.example.org");
+        assert_eq!(parse_host("localhost:8080").unwrap().as_str(), "localhost:8080");
         for wrong in ["", "http://a.example/", "a.example/b", "user@a.example", "a b", "a.example?x"] {
-            assert_eq!(site_of(wrong), None, "{wrong}");
+            assert_eq!(parse_host(wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn lines_about_one_site_are_found_among_others() {
-        let site = site_of("a.example").unwrap();
+        let site = parse_host("a.example").unwrap();
         let lines =
             ["b.example delay=1s", "A.example  delay=5s sorted", "*.example max_pages=1"].map(String::from);
-        assert_eq!(own_line(&lines, &site).as_deref(), Some("delay=5s sorted"));
-        assert_eq!(own_line(&lines[..1], &site), None);
+        assert_eq!(site_options(&lines, &site).as_deref(), Some("delay=5s sorted"));
+        assert_eq!(site_options(&lines[..1], &site), None);
         let boosts = ["a.example/x 0.1", "a.example 0.2"].map(String::from);
         assert_eq!((boost_of(&boosts, &site), boost_of(&[], &site)), ("0.2".into(), "0".into()));
     }

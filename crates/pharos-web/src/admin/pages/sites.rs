@@ -7,19 +7,19 @@ use axum::response::Response;
 use pharos_core::Timestamp;
 use pharos_store::{SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 
-use super::words::PageWords;
-use super::work::with_catalog;
+use super::commands::with_catalog;
+use super::messages::PageMessages;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::{Visitor, link};
-use crate::words::{Lang, fill, grouped};
+use crate::messages::{Lang, fill, grouped};
+use crate::pages::frame::respond;
+use crate::server::visitor::{Visitor, link};
+use crate::state::{AppState, ServiceError};
 
 /// Rows per page.
-const ROWS: usize = 50;
+const PAGE_SIZE: usize = 50;
 /// Maximum length of a host name.
-const LONGEST: usize = 253;
+const MAX_HOST_LENGTH: usize = 253;
 
 /// The states of the filter, by their name in links.
 const STATES: [(&str, SiteState); 8] = [
@@ -47,24 +47,24 @@ const ORDERS: [(&str, SiteOrder); 6] = [
 #[template(path = "admin/sites.html")]
 struct SitesPage {
     frame: DeskFrame,
-    w: &'static PageWords,
+    m: &'static PageMessages,
     contains: String,
-    states: Vec<Chosen>,
-    orders: Vec<Chosen>,
+    states: Vec<MenuOption>,
+    orders: Vec<MenuOption>,
     found: String,
-    rows: Vec<Row>,
+    rows: Vec<SiteLine>,
     earlier: Option<String>,
     later: Option<String>,
 }
 
 /// An option of a menu.
-pub(super) struct Chosen {
+pub(super) struct MenuOption {
     pub(super) value: &'static str,
     pub(super) text: &'static str,
     pub(super) is_chosen: bool,
 }
 
-struct Row {
+struct SiteLine {
     name: String,
     href: String,
     marks: Vec<&'static str>,
@@ -79,26 +79,27 @@ struct Row {
 
 /// `GET /admin/sites`.
 pub(crate) async fn sites(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let w = PageWords::of(visitor.lang);
-    let contains: String = visitor.param("q").unwrap_or_default().trim().chars().take(LONGEST).collect();
+    let m = PageMessages::for_lang(visitor.lang);
+    let contains: String =
+        visitor.param("q").unwrap_or_default().trim().chars().take(MAX_HOST_LENGTH).collect();
     let state = STATES.into_iter().find(|(name, _)| Some(*name) == visitor.param("state"));
     let order =
         ORDERS.into_iter().find(|(name, _)| Some(*name) == visitor.param("order")).unwrap_or(ORDERS[0]);
     let page: usize =
         visitor.param("page").and_then(|page| page.parse().ok()).unwrap_or(1).clamp(1, 1_000_000);
-    let wanted = SiteQuery {
+    let query = SiteQuery {
         contains: contains.clone(),
         state: state.map(|(_, state)| state),
         order: order.1,
-        offset: (page - 1) * ROWS,
-        limit: ROWS,
+        offset: (page - 1) * PAGE_SIZE,
+        limit: PAGE_SIZE,
     };
     let SiteList { rows, total } =
-        with_catalog(&rooms, move |_, catalog| Ok(catalog.list_sites(&wanted)?)).await?;
+        with_catalog(&app, move |_, catalog| Ok(catalog.list_sites(&query)?)).await?;
     let to = |page: usize| {
         let page = page.to_string();
         let state = state.map_or("", |(name, _)| name);
@@ -108,23 +109,23 @@ pub(crate) async fn sites(
         )
     };
     let texts = [
-        w.state_seed,
-        w.state_found,
-        w.state_waiting,
-        w.state_failing,
-        w.state_refused,
-        w.state_patient,
-        w.state_copy,
-        w.state_removed,
+        m.state_seed,
+        m.state_found,
+        m.state_waiting,
+        m.state_failing,
+        m.state_refused,
+        m.state_backoff,
+        m.state_copy,
+        m.state_removed,
     ];
-    let orders = [w.known_pages, w.stored, w.waiting, w.failed, w.last_visit, w.site_name];
+    let orders = [m.known_pages, m.stored, m.waiting, m.failed, m.last_visit, m.site_name];
     let page = SitesPage {
-        frame: DeskFrame::new(&rooms, &visitor, &operator),
-        w,
+        frame: DeskFrame::new(&app, &visitor, &operator),
+        m,
         states: STATES
             .into_iter()
             .zip(texts)
-            .map(|((value, one), text)| Chosen {
+            .map(|((value, one), text)| MenuOption {
                 value,
                 text,
                 is_chosen: state.is_some_and(|(_, of)| of == one),
@@ -133,30 +134,30 @@ pub(crate) async fn sites(
         orders: ORDERS
             .into_iter()
             .zip(orders)
-            .map(|((value, one), text)| Chosen { value, text, is_chosen: one == order.1 })
+            .map(|((value, one), text)| MenuOption { value, text, is_chosen: one == order.1 })
             .collect(),
-        found: fill(w.sites_found, &[&grouped(total)]),
+        found: fill(m.sites_found, &[&grouped(total)]),
         earlier: (page > 1).then(|| to(page - 1)),
-        later: ((page * ROWS) as u64).lt(&total).then(|| to(page + 1)),
-        rows: rows.iter().map(|row| Row::of(row, w, visitor.lang)).collect(),
+        later: ((page * PAGE_SIZE) as u64).lt(&total).then(|| to(page + 1)),
+        rows: rows.iter().map(|row| SiteLine::new(row, m, visitor.lang)).collect(),
         contains,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-impl Row {
-    fn of(row: &SiteRow, w: &'static PageWords, lang: Lang) -> Self {
+impl SiteLine {
+    fn new(row: &SiteRow, m: &'static PageMessages, lang: Lang) -> Self {
         Self {
             name: row.site.to_string(),
             href: site_link(row.site.as_str()),
-            marks: marks(row, w),
+            marks: badges(row, m),
             pages: grouped(row.pages),
             waiting: grouped(row.waiting),
             stored: grouped(row.stored),
             indexable: grouped(row.indexable),
             failed: grouped(row.failed),
             refused: grouped(row.refused),
-            visited: moment(row.visited_at, w, lang),
+            visited: format_time(row.visited_at, m, lang),
         }
     }
 }
@@ -167,22 +168,22 @@ pub(crate) fn site_link(name: &str) -> String {
 }
 
 /// Returns the link to the report on a page.
-pub(super) fn story_link(url: &str) -> String {
+pub(super) fn report_link(url: &str) -> String {
     link("/admin/page", [("url", url)])
 }
 
 /// Returns the badges of a site.
-pub(super) fn marks(row: &SiteRow, w: &'static PageWords) -> Vec<&'static str> {
+pub(super) fn badges(row: &SiteRow, m: &'static PageMessages) -> Vec<&'static str> {
     let marks = [
-        (row.removed, w.state_removed),
-        (row.seed, w.state_seed),
-        (row.copy, w.state_copy),
-        (row.not_before.is_some(), w.state_patient),
+        (row.removed, m.state_removed),
+        (row.seed, m.state_seed),
+        (row.copy, m.state_copy),
+        (row.not_before.is_some(), m.state_backoff),
     ];
     marks.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect()
 }
 
 /// Formats a time, or "never".
-pub(super) fn moment(at: Option<Timestamp>, w: &'static PageWords, lang: Lang) -> String {
-    at.map_or_else(|| w.never.to_string(), |at| lang.moment(at))
+pub(super) fn format_time(at: Option<Timestamp>, m: &'static PageMessages, lang: Lang) -> String {
+    at.map_or_else(|| m.never.to_string(), |at| lang.moment(at))
 }

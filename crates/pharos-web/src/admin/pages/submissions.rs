@@ -8,32 +8,32 @@ use pharos_core::PageUrl;
 use pharos_engine::Order;
 use pharos_store::Submission;
 
-use super::sites::story_link;
-use super::words::PageWords;
-use super::work::{finish, order, with_catalog};
+use super::commands::{execute, record_and_redirect, with_catalog};
+use super::messages::PageMessages;
+use super::sites::report_link;
 use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
-use crate::page::respond;
-use crate::service::{Rooms, ServiceError};
-use crate::visitor::Visitor;
-use crate::words::{Lang, fill};
+use crate::messages::{Lang, fill};
+use crate::pages::frame::respond;
+use crate::server::visitor::Visitor;
+use crate::state::{AppState, ServiceError};
 
-const HERE: &str = "/admin/submissions";
+const PATH: &str = "/admin/submissions";
 /// Rows per list.
-const ROWS: usize = 100;
+const MAX_ROWS: usize = 100;
 
 #[derive(Template)]
 #[template(path = "admin/submissions.html")]
 struct SubmissionsPage {
     frame: DeskFrame,
-    w: &'static PageWords,
-    waiting: Vec<Row>,
+    m: &'static PageMessages,
+    waiting: Vec<SubmissionRow>,
     count: usize,
-    decided: Vec<Row>,
+    decided: Vec<SubmissionRow>,
 }
 
-struct Row {
+struct SubmissionRow {
     url: String,
     href: String,
     at: String,
@@ -42,29 +42,29 @@ struct Row {
 
 /// `GET /admin/submissions`.
 pub(crate) async fn submissions(
-    State(rooms): State<Rooms>,
+    State(app): State<AppState>,
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let all = with_catalog(&rooms, |_, catalog| Ok(catalog.submissions()?)).await?;
+    let all = with_catalog(&app, |_, catalog| Ok(catalog.submissions()?)).await?;
     let (waiting, decided): (Vec<&Submission>, Vec<&Submission>) =
         all.iter().partition(|one| one.accepted.is_none());
-    let row = |one: &&Submission| Row::of(one, visitor.lang);
+    let row = |one: &&Submission| SubmissionRow::new(one, visitor.lang);
     let page = SubmissionsPage {
-        frame: DeskFrame::new(&rooms, &visitor, &operator),
-        w: PageWords::of(visitor.lang),
+        frame: DeskFrame::new(&app, &visitor, &operator),
+        m: PageMessages::for_lang(visitor.lang),
         count: waiting.len(),
-        waiting: waiting.iter().take(ROWS).map(row).collect(),
-        decided: decided.iter().rev().take(ROWS).map(row).collect(),
+        waiting: waiting.iter().take(MAX_ROWS).map(row).collect(),
+        decided: decided.iter().rev().take(MAX_ROWS).map(row).collect(),
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-impl Row {
-    fn of(one: &Submission, lang: Lang) -> Self {
+impl SubmissionRow {
+    fn new(one: &Submission, lang: Lang) -> Self {
         Self {
             url: one.url.to_string(),
-            href: story_link(one.url.as_str()),
+            href: report_link(one.url.as_str()),
             at: lang.moment(one.at),
             accepted: one.accepted,
         }
@@ -73,18 +73,18 @@ impl Row {
 
 /// `POST /admin/submissions/decide`: accepts or refuses the selected URLs.
 pub(crate) async fn decide(action: Action) -> Response {
-    let w = PageWords::of(action.visitor.lang);
-    let urls: Vec<PageUrl> = action.form.all("url").take(ROWS).flat_map(PageUrl::parse).collect();
+    let m = PageMessages::for_lang(action.visitor.lang);
+    let urls: Vec<PageUrl> = action.form.values("url").take(MAX_ROWS).flat_map(PageUrl::parse).collect();
     if urls.is_empty() {
-        return action.failed(HERE, w.nothing_chosen);
+        return action.fail(PATH, m.nothing_chosen);
     }
     let (first, count) = (urls[0].to_string(), urls.len().to_string());
     let detail = urls.iter().map(PageUrl::as_str).collect::<Vec<_>>().join(" ");
     let (name, good, wanted) = match action.form.text("verdict") {
-        "accept" => ("submission.accept", w.did_accept, Order::Accept(urls)),
-        "refuse" => ("submission.refuse", w.did_refuse, Order::Refuse(urls)),
-        _ => return action.failed(HERE, w.nothing_chosen),
+        "accept" => ("submission.accept", m.did_accept, Order::Accept(urls)),
+        "refuse" => ("submission.refuse", m.did_refuse, Order::Refuse(urls)),
+        _ => return action.fail(PATH, m.nothing_chosen),
     };
-    let done = order(&action.rooms, wanted).await;
-    finish(&action, name, &first, &detail, done, HERE, &fill(good, &[&count])).await
+    let done = execute(&action.app, wanted).await;
+    record_and_redirect(&action, name, &first, &detail, done, PATH, &fill(good, &[&count])).await
 }

@@ -4,7 +4,7 @@ use pharos_core::{PageUrl, Timestamp};
 use pharos_store::{Change, Found, Outcome, RobotsFile, RobotsState};
 
 use super::*;
-use crate::testing::know;
+use crate::testing::apply_changes;
 
 const PAGES: [&str; 20] = [
     "/admin",
@@ -29,12 +29,12 @@ const PAGES: [&str; 20] = [
     "/admin/logs?file=../desk/operators.json&q=%ff",
 ];
 
-fn knowing(running: &Running) {
+fn fill_catalog(running: &Running) {
     let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
     let url = |path: &str| PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
     let failed = Outcome::Failed { reason: "timed out <b>after</b> 30 s".into(), attempt: 3 };
     let body = b"User-agent: *\nDisallow: /private <script>\n".to_vec();
-    know(
+    apply_changes(
         &running.dir,
         &[
             Change::Seed { url: url(""), at, hops: 0, origin: None, stale_before: None },
@@ -60,7 +60,7 @@ async fn every_page_answers_any_parameters() {
         let empty = keeper.get(path).await;
         assert_eq!(empty.status, StatusCode::OK, "{path} with nothing to show");
     }
-    knowing(&running);
+    fill_catalog(&running);
     for lang in ["en", "zh"] {
         for path in PAGES {
             let path = format!("{path}{}lang={lang}", if path.contains('?') { '&' } else { '?' });
@@ -72,7 +72,11 @@ async fn every_page_answers_any_parameters() {
         }
     }
     let story = keeper.get("/admin/page?url=www.example.org/failed&lang=en").await;
-    assert!(story.text().contains("The page could not be fetched: timed out &#60;b&#62;after"), "{}", story.text());
+    assert!(
+        story.text().contains("The page could not be fetched: timed out &#60;b&#62;after"),
+        "{}",
+        story.text()
+    );
     let sites = keeper.get("/admin/sites").await;
     assert!(sites.text().contains("1 sites") && sites.text().contains("www.example.org"), "{}", sites.text());
     let trouble = keeper.get("/admin/trouble?site=www.example.org").await;
@@ -99,8 +103,8 @@ async fn failed_actions_are_reported_and_logged() {
         assert_eq!(reply.status, StatusCode::SEE_OTHER, "{path}");
         let page = keeper.get(reply.header("location")).await;
         assert!(page.text().contains("class=\"said bad\""), "{path}: {}", page.text());
-        let record = running.record();
-        let last = record.lines().last().unwrap();
+        let log = running.action_log();
+        let last = log.lines().last().unwrap();
         assert!(last.contains("refused: "), "{path}: {last}");
     }
     for (path, fields) in [
@@ -110,10 +114,10 @@ async fn failed_actions_are_reported_and_logged() {
         ("/admin/trouble/retry", vec![("back", "https://evil.example/")]),
         ("/admin/submissions/decide", vec![("verdict", "accept")]),
     ] {
-        let before = running.record();
+        let before = running.action_log();
         let reply = keeper.act(path, &fields).await;
         assert!(reply.header("location").starts_with("/admin/"), "{path} → {}", reply.header("location"));
-        assert_eq!(running.record(), before, "{path}: nothing happens without confirmation");
+        assert_eq!(running.action_log(), before, "{path}: nothing happens without confirmation");
     }
     assert!(!running.dir.path().join("pharos.toml").exists());
     for unknown in
@@ -142,7 +146,7 @@ async fn concurrent_changes_of_settings_are_detected() {
     keeper.act("/admin/settings/set", &late).await;
     assert_eq!(fs::read_to_string(&file).unwrap(), "[crawl]\nfetchers = 7\n");
     assert!(keeper.get("/admin/settings").await.text().contains("in the meantime"));
-    assert!(running.record().contains("crawl.fetchers: 64 → 7"), "{}", running.record());
+    assert!(running.action_log().contains("crawl.fetchers: 64 → 7"), "{}", running.action_log());
 
     // Options of single sites.
     keeper.act("/admin/site/hide", &[("name", "spam.example")]).await;
@@ -184,16 +188,16 @@ async fn live_samples_require_a_login() {
     assert_eq!(stranger.get("/admin/live").await.header("location"), "/admin/setup");
     let mut keeper = running.keeper().await;
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while running.desk.watch.now().is_none_or(|sample| sample.id < 2) {
+    while running.desk.sampler.latest().is_none_or(|sample| sample.id < 2) {
         assert!(std::time::Instant::now() < deadline, "no sample was taken");
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     // Missed samples come first; shutdown ends the stream.
     keeper.headers.push(("last-event-id", "1"));
-    let (rooms, wait) = (running.rooms.clone(), std::time::Duration::from_millis(300));
+    let (app, wait) = (running.app.clone(), std::time::Duration::from_millis(300));
     let closing = tokio::spawn(async move {
         tokio::time::sleep(wait).await;
-        rooms.close();
+        app.begin_shutdown();
     });
     let events = keeper.get("/admin/live").await;
     closing.await.unwrap();

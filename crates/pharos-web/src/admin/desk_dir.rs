@@ -1,0 +1,89 @@
+//! The desk's directory in the data directory: readable by its owner only, written by several processes.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Read and write permission for the owner only.
+const FILE_MODE: u32 = 0o600;
+const DIR_MODE: u32 = 0o700;
+
+/// Path of the directory. Nothing is created before the first write.
+#[derive(Clone, Debug)]
+pub(super) struct DeskDir(PathBuf);
+
+impl DeskDir {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Locks the directory against writers until the returned file is dropped. Creates the directory if it is missing.
+    pub(super) fn lock(&self) -> io::Result<File> {
+        DirBuilder::new().recursive(true).mode(DIR_MODE).create(&self.0)?;
+        let lock = File::options().create(true).append(true).mode(FILE_MODE).open(self.file("LOCK"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// Opens a file for appending.
+    pub(super) fn append(&self, name: &str) -> io::Result<File> {
+        File::options().create(true).read(true).append(true).mode(FILE_MODE).open(self.file(name))
+    }
+
+    /// Replaces a file atomically: readers see the old or the new content. The caller must hold the lock.
+    pub(super) fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let (path, new) = (self.file(name), self.file(&format!("{name}.new")));
+        // A process that died may have left a file with another mode.
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = File::options().create_new(true).write(true).mode(FILE_MODE).open(&new)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&new, &path)?;
+        File::open(&self.0)?.sync_all()
+    }
+}
+
+/// Reads a file of at most `limit` bytes.
+///
+/// # Errors
+/// Returns [`io::ErrorKind::FileTooLarge`] if the file is longer.
+pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(limit + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > limit {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "file is too long"));
+    }
+    Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn only_the_owner_may_look_and_files_are_replaced_whole() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = DeskDir::at(temp.path().join("desk"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let lock = dir.lock().unwrap();
+        dir.replace("a", b"first").unwrap();
+        fs::write(dir.file("a.new"), "left by a process that died").unwrap();
+        dir.replace("a", b"second").unwrap();
+        dir.append("b").unwrap().write_all(b"line\n").unwrap();
+        drop(lock);
+        assert_eq!(fs::read(dir.file("a")).unwrap(), b"second");
+        assert!(!dir.file("a.new").exists());
+        assert_eq!((mode(&dir.0), mode(&dir.file("a")), mode(&dir.file("b"))), (0o700, 0o600, 0o600));
+        assert!(read_up_to(&dir.file("a"), 6).is_ok() && read_up_to(&dir.file("a"), 5).is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! The pages of the desk and their actions.
+//!
+//! [`commands`] reads the stores and sends orders to the engine, [`settings_file`] edits `pharos.toml`, [`charts`] draws,
+//! and [`messages`] contains the texts.
+
+mod account;
+mod actions;
+mod charts;
+mod commands;
+mod crawl;
+mod generations;
+mod logs;
+mod machine;
+mod messages;
+mod operators;
+mod overview;
+mod page_report;
+mod queries;
+mod settings;
+mod settings_file;
+mod site;
+mod sites;
+mod stream;
+mod submissions;
+mod trouble;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::state::AppState;
+
+/// Returns the routes of all pages and actions.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/admin", get(overview::overview))
+        .route("/admin/live", get(stream::live))
+        .route("/admin/crawl", get(crawl::crawl))
+        .route("/admin/crawl/seeds", post(crawl::add_seeds))
+        .route("/admin/crawl/rules", post(crawl::set_rules))
+        .route("/admin/crawl/pace", post(crawl::set_pace))
+        .route("/admin/crawl/{what}", post(overview::control_crawl))
+        .route("/admin/sites", get(sites::sites))
+        .route("/admin/site", get(site::site))
+        .route("/admin/site/{what}", post(site::act))
+        .route("/admin/page", get(page_report::page_report))
+        .route("/admin/page/{what}", post(page_report::act))
+        .route("/admin/trouble", get(trouble::trouble))
+        .route("/admin/trouble/retry", post(trouble::retry))
+        .route("/admin/submissions", get(submissions::submissions))
+        .route("/admin/submissions/decide", post(submissions::decide))
+        .route("/admin/index", get(generations::index))
+        .route("/admin/index/{what}", post(generations::act))
+        .route("/admin/machine", get(machine::machine))
+        .route("/admin/queries", get(queries::queries))
+        .route("/admin/settings", get(settings::settings))
+        .route("/admin/settings/export", get(settings::export))
+        .route("/admin/settings/{what}", post(settings::act))
+        .route("/admin/logs", get(logs::logs))
+        .route("/admin/operators", get(operators::operators))
+        .route("/admin/operators/add", post(operators::add))
+        .route("/admin/operators/remove", post(operators::remove))
+        .route("/admin/operators/role", post(operators::set_role))
+        .route("/admin/operators/password", post(operators::set_password))
+        .route("/admin/actions", get(actions::actions))
+        .route("/admin/account", get(account::account).post(account::change))
+}

@@ -1,0 +1,314 @@
+//! `/admin/page`: explains why a page is not found. Shows everything record about a URL in the order of the processing
+//! stages, with a button to fetch it now.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use pharos_core::PageUrl;
+use pharos_engine::{Explanation, Kept, Order, Ruling, Story, explain, recent_story};
+use pharos_query::{Card, Request};
+use pharos_store::{PageState, Removal};
+
+use super::charts::format_bytes;
+use super::commands::{execute, record_and_redirect, run_aside};
+use super::messages::PageMessages;
+use super::sites::{format_time, report_link, site_link};
+use crate::admin::action::Action;
+use crate::admin::frame::DeskFrame;
+use crate::admin::session::Operator;
+use crate::messages::{Lang, fill, grouped};
+use crate::pages::frame::{Link, respond};
+use crate::server::visitor::{Visitor, link};
+use crate::state::page_status::{self, MAX_VERSIONS};
+use crate::state::{AppState, ServiceError};
+
+/// Maximum length of a URL.
+const MAX_URL_LENGTH: usize = 4_096;
+
+#[derive(Template)]
+#[template(path = "admin/page_report.html")]
+struct ReportPage {
+    frame: DeskFrame,
+    m: &'static PageMessages,
+    typed: String,
+    /// `None` if no URL was given.
+    answer: Option<PageReport>,
+    wrong: bool,
+}
+
+struct PageReport {
+    url: String,
+    /// The page can be found; otherwise `verdict` says why not.
+    is_found: bool,
+    verdict: String,
+    steps: Vec<ReportStep>,
+    links: Vec<Link>,
+}
+
+/// The findings of one processing stage.
+struct ReportStep {
+    title: &'static str,
+    /// `good`, `bad` or `open`.
+    mood: &'static str,
+    lines: Vec<String>,
+    links: Vec<Link>,
+}
+
+/// Everything record about a page.
+struct PageRecord {
+    url: PageUrl,
+    report: Option<Story>,
+    indexed: Option<Card>,
+    rules: Explanation,
+    is_noindex: bool,
+    is_hidden: bool,
+}
+
+/// `GET /admin/page?url=…`.
+pub(crate) async fn page_report(
+    State(app): State<AppState>,
+    visitor: Visitor,
+    operator: Operator,
+) -> Result<Response, ServiceError> {
+    let typed: String =
+        visitor.param("url").unwrap_or_default().trim().chars().take(MAX_URL_LENGTH).collect();
+    let candidates = crate::pages::bot::candidate_urls(&typed);
+    let mut record = None;
+    for url in &candidates {
+        let found = look_up(&app, url.clone()).await?;
+        let is_known = found.report.is_some() || found.indexed.is_some();
+        if is_known || record.is_none() {
+            record = Some(found);
+        }
+        if is_known {
+            break;
+        }
+    }
+    let m = PageMessages::for_lang(visitor.lang);
+    let page = ReportPage {
+        frame: DeskFrame::new(&app, &visitor, &operator),
+        m,
+        wrong: !typed.is_empty() && candidates.is_empty(),
+        answer: record.map(|record| build_report(&record, m, visitor.lang)),
+        typed,
+    };
+    Ok(respond(&visitor, StatusCode::OK, &page))
+}
+
+async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceError> {
+    run_aside(app, move |service| {
+        let config =
+            service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
+        let report = recent_story(&service.data, &url, MAX_VERSIONS)?;
+        let indexed = service.search.page(url.id())?;
+        let is_noindex = match &report {
+            Some(report) if indexed.is_none() => page_status::is_noindex(service, report)?,
+            _ => false,
+        };
+        // The search itself decides reliably whether `rank.block` hides the page.
+        let is_hidden = indexed.is_some() && !config.rank.block.is_empty() && {
+            let request = Request::new(format!("url:\"{url}\""));
+            service.search.run(&request)?.total == 0
+        };
+        Ok(PageRecord {
+            rules: explain(&service.data, &config, url.as_str())?,
+            is_hidden,
+            url,
+            report,
+            indexed,
+            is_noindex,
+        })
+    })
+    .await
+}
+
+fn build_report(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> PageReport {
+    let is_found = record.indexed.is_some() && !record.is_hidden;
+    let steps = vec![
+        discovery(record, m, lang),
+        rules(record, m),
+        fetches(record, m, lang),
+        copies(record, m),
+        index(record, m, lang),
+    ];
+    let url = record.url.to_string();
+    let mut links = vec![
+        Link { href: site_link(record.url.site().as_str()), text: record.url.site().to_string() },
+        Link { href: url.clone(), text: m.live_page.into() },
+    ];
+    if record.indexed.is_some() {
+        links.push(Link { href: link("/clean", [("url", url.as_str())]), text: m.cleaned.into() });
+        links.push(Link { href: format!("/snapshot/{}", record.url.id()), text: m.snapshot.into() });
+    }
+    PageReport { is_found, verdict: verdict(record, m, lang), steps, links, url }
+}
+
+/// Explains in one sentence whether and why the page can be found.
+fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String {
+    if record.is_hidden {
+        return m.why_hidden.into();
+    }
+    if record.indexed.is_some() {
+        return m.why_found.into();
+    }
+    let refusal = record.rules.refusal().map(|line| line.why.clone());
+    let Some(report) = &record.report else {
+        return match refusal {
+            Some(why) => fill(m.why_unknown_refused, &[&why]),
+            None => m.why_unknown.into(),
+        };
+    };
+    let page = &report.page;
+    let reason = page.reason.clone().unwrap_or_default();
+    match page.state {
+        PageState::Removed => m.why_removed.into(),
+        PageState::Deleted => m.why_deleted.into(),
+        PageState::Refused => fill(m.why_refused, &[&reason]),
+        PageState::Failed => fill(m.why_failed, &[&reason]),
+        PageState::Waiting if !reason.is_empty() => fill(m.why_waits_for, &[&reason]),
+        PageState::Waiting => match refusal {
+            Some(why) => fill(m.why_waits_for, &[&why]),
+            None => m.why_waiting.into(),
+        },
+        // A stored page that a rule now forbids is no longer shown.
+        PageState::Stored if !reason.is_empty() => fill(m.why_refused, &[&reason]),
+        PageState::Stored if record.is_noindex => m.why_noindex.into(),
+        PageState::Stored => match page.status {
+            Some(status) if !(200..300).contains(&status) => fill(m.why_status, &[&status.to_string()]),
+            _ if !report.same.is_empty() => fill(m.why_copy, &[report.same[0].as_str()]),
+            _ if !page.indexable => m.why_nothing_to_find.into(),
+            _ => fill(m.why_soon, &[&format_time(page.visited_at, m, lang)]),
+        },
+    }
+}
+
+fn discovery(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportStep {
+    let Some(report) = &record.report else {
+        return ReportStep {
+            title: m.step_found,
+            mood: "open",
+            lines: vec![m.never_discovered.into()],
+            links: Vec::new(),
+        };
+    };
+    let page = &report.page;
+    let mut lines = vec![fill(m.discovered, &[&lang.moment(page.found_at), &page.depth.to_string()])];
+    if !page.anchor.is_empty() {
+        lines.push(fill(m.called, &[&page.anchor]));
+    }
+    if let Some(origin) = &page.origin {
+        lines.push(fill(m.redirected_from, &[origin]));
+    }
+    if page.linked_by > 0 {
+        lines.push(fill(m.linked_by, &[&grouped(page.linked_by.into())]));
+    }
+    ReportStep { title: m.step_found, mood: "good", lines, links: Vec::new() }
+}
+
+/// Lists the rulings of the crawl rules, including robots.txt.
+fn rules(record: &PageRecord, m: &'static PageMessages) -> ReportStep {
+    let lines = record.rules.lines.iter().map(|line| {
+        let ruling = match line.ruling {
+            Ruling::Admits => m.admits,
+            Ruling::Refuses => m.refuses,
+            Ruling::Open => m.undecided,
+        };
+        format!("{}: {ruling} – {}", line.rule, line.why)
+    });
+    let mood = if record.rules.admitted { "good" } else { "bad" };
+    ReportStep { title: m.step_rules, mood, lines: lines.collect(), links: Vec::new() }
+}
+
+fn fetches(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportStep {
+    let Some(report) = &record.report else {
+        return ReportStep {
+            title: m.step_fetched,
+            mood: "open",
+            lines: vec![m.never_fetched.into()],
+            links: Vec::new(),
+        };
+    };
+    let page = &report.page;
+    let mut lines = vec![fill(m.page_state, &[m.state(page.state)])];
+    if let Some(reason) = &page.reason {
+        lines.push(reason.clone());
+    }
+    if let Some(visited) = page.visited_at {
+        lines.push(fill(
+            m.visited,
+            &[&lang.moment(visited), &page.visits.to_string(), &page.changes.to_string()],
+        ));
+    }
+    if page.attempts > 0 {
+        lines.push(fill(m.attempts, &[&page.attempts.to_string()]));
+    }
+    if let Some(due) = page.due {
+        lines.push(fill(m.due, &[&lang.moment(due)]));
+    }
+    for stored in &report.versions {
+        let kept = match stored.kept {
+            Kept::Whole(size) => format_bytes(size as f64),
+            Kept::Unchanged => m.unchanged.into(),
+            Kept::Dropped => m.dropped.into(),
+            Kept::Damaged => m.damaged.into(),
+        };
+        lines.push(format!("{} · {} · {kept}", lang.moment(stored.version.at), stored.version.status));
+    }
+    let mood = match page.state {
+        PageState::Stored if page.status.is_some_and(|status| (200..300).contains(&status)) => "good",
+        PageState::Waiting => "open",
+        _ => "bad",
+    };
+    ReportStep { title: m.step_fetched, mood, lines, links: Vec::new() }
+}
+
+fn copies(record: &PageRecord, m: &'static PageMessages) -> ReportStep {
+    let same = record.report.as_ref().map(|report| report.same.as_slice()).unwrap_or_default();
+    let lines =
+        vec![if same.is_empty() { m.no_copies.into() } else { fill(m.copies, &[&same.len().to_string()]) }];
+    let links = same.iter().map(|url| Link { href: report_link(url.as_str()), text: url.to_string() });
+    ReportStep {
+        title: m.step_copies,
+        mood: if same.is_empty() { "good" } else { "open" },
+        lines,
+        links: links.collect(),
+    }
+}
+
+fn index(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportStep {
+    let Some(indexed) = &record.indexed else {
+        let lines = vec![if record.is_noindex { m.asks_noindex.into() } else { m.not_indexed.into() }];
+        return ReportStep { title: m.step_index, mood: "bad", lines, links: Vec::new() };
+    };
+    let mut lines =
+        vec![fill(m.indexed_as, &[&indexed.title]), fill(m.indexed_at, &[&lang.moment(indexed.fetched)])];
+    if !indexed.lang.is_empty() {
+        lines.push(fill(m.in_language, &[&indexed.lang]));
+    }
+    if !indexed.archive {
+        lines.push(m.no_archive.into());
+    }
+    if record.is_hidden {
+        lines.push(m.why_hidden.into());
+    }
+    let mood = if record.is_hidden { "bad" } else { "good" };
+    ReportStep { title: m.step_index, mood, lines, links: Vec::new() }
+}
+
+/// `POST /admin/page/{fetch,remove}`.
+pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
+    let m = PageMessages::for_lang(action.visitor.lang);
+    let Ok(url) = PageUrl::parse(action.form.text("url").trim()) else {
+        return action.fail("/admin/page", m.no_address);
+    };
+    let here = report_link(url.as_str());
+    let (name, good, wanted) = match what.as_str() {
+        "fetch" => ("page.fetch", m.did_fetch, Order::Recrawl(vec![url.clone()])),
+        "remove" if action.form.text("sure") != "yes" => return action.fail(&here, m.not_sure),
+        "remove" => ("page.remove", m.did_remove, Order::Remove(vec![Removal::Page(url.clone())])),
+        _ => return StatusCode::NOT_FOUND.into_response(),
+    };
+    let done = execute(&action.app, wanted).await;
+    record_and_redirect(&action, name, url.as_str(), "", done, &here, good).await
+}

@@ -1,0 +1,88 @@
+//! The API under `/api/v1`: the content of the pages for programs.
+//!
+//! ```text
+//! search.rs    queries                     similar.rs   pages similar to one
+//! page.rs      status of one page          submit.rs    submitting URLs
+//! suggest.rs   suggestions, hot queries    click.rs     click reporting
+//! stats.rs     size of the collection      formats.rs   results as RSS, CSV and SearXNG JSON
+//! params.rs    strict parameter parsing    problem.rs   errors (RFC 9457)
+//! api_keys.rs  authentication              cors.rs      cross-origin access
+//! openapi.rs   OpenAPI document            guide.rs     the document as a page, translations.rs in Chinese
+//! ```
+
+mod api_keys;
+mod click;
+mod cors;
+mod formats;
+mod guide;
+mod openapi;
+mod page;
+mod params;
+mod problem;
+mod search;
+mod similar;
+mod stats;
+mod submit;
+mod suggest;
+mod translations;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get, post};
+use pharos_core::Config;
+
+use self::api_keys::ApiKeys;
+pub(crate) use self::cors::allow_origins;
+pub(crate) use self::formats::{ResultFormat, format_results};
+pub(crate) use self::guide::guide;
+use self::openapi::OpenApiDocument;
+pub(crate) use self::problem::problem;
+pub(crate) use self::suggest::for_browsers as suggest_for_browsers;
+use crate::server::rate_limit::RateLimit;
+use crate::state::AppState;
+
+/// Returns all routes. The OpenAPI document has the same paths and names their methods.
+fn route_table() -> [(&'static str, MethodRouter<AppState>); 9] {
+    [
+        ("/api/v1/search", get(search::search)),
+        ("/api/v1/page", get(page::page)),
+        ("/api/v1/similar", get(similar::similar)),
+        ("/api/v1/suggest", get(suggest::suggest)),
+        ("/api/v1/hot", get(suggest::hot)),
+        ("/api/v1/stats", get(stats::stats)),
+        ("/api/v1/submit", post(submit::submit)),
+        ("/api/v1/click", post(click::click)),
+        (openapi::PATH, get(openapi::openapi)),
+    ]
+}
+
+/// Returns the router of the API with key authentication.
+pub(crate) fn routes(app: &AppState) -> Router<AppState> {
+    let mut routes = Router::new();
+    for (path, methods) in route_table() {
+        routes = routes.route(path, methods);
+    }
+    routes.layer(from_fn_with_state(app.clone(), api_keys::require_key))
+}
+
+/// State of the API that is shared between requests.
+pub(crate) struct ApiState {
+    /// Rate limit of submissions.
+    pub(crate) submissions: RateLimit<IpAddr>,
+    stats: stats::StatsCache,
+    pub(crate) keys: ApiKeys,
+    document: OpenApiDocument,
+}
+
+impl ApiState {
+    pub(crate) fn new(config: &Config) -> Self {
+        let keys = ApiKeys::new(&config.web.api_keys);
+        let document = OpenApiDocument::new(config);
+        let per_hour = config.web.submit_rate;
+        let submissions = RateLimit::new(per_hour, Duration::from_secs(3600), per_hour);
+        Self { submissions, stats: stats::StatsCache::default(), keys, document }
+    }
+}

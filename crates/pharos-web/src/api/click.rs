@@ -1,0 +1,135 @@
+//! `/api/v1/click`: click reporting by browsers, with dwell times.
+//!
+//! `pharos.js` sends beacons with the id of the impression: that it was seen by a browser that reports clicks, each click, and
+//! the time until the user returned. An impression that was never reported as seen was shown without scripts: its missing
+//! clicks mean nothing.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use pharos_mining::record::{ClickRecord, Clicked, ImpressionRecord, Shown};
+use utoipa::{IntoParams, ToSchema};
+
+use super::params::ApiParams;
+use super::problem::ApiError;
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
+use crate::state::impressions::ClickTarget;
+
+/// Maximum dwell time in milliseconds.
+const MAX_DWELL: u64 = 24 * 3600 * 1000;
+
+/// The largest integer of a script.
+const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+
+/// Parameters of `/api/v1/click`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "read by utoipa only")]
+pub(crate) struct ClickParams {
+    /// Id of the impression, contained in the links of a result page.
+    #[param(example = "0123456789abcdef")]
+    impression: String,
+    /// Position of the clicked link, counted from 1 across result pages; any number with `seen`.
+    #[param(minimum = 0, maximum = 4_294_967_295_u64, example = 1)]
+    rank: u32,
+    /// Kind of the click; `seen` reports that a browser with scripts shows the page, `leave` the return from a result.
+    #[param(required = false, value_type = ClickKind, default = "result")]
+    kind: String,
+    /// With `leave`: dwell time on the result in milliseconds, capped at one day.
+    #[param(required = false, minimum = 0, maximum = 9_007_199_254_740_991_u64)]
+    dwell: u64,
+}
+
+/// Kind of a click.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "read by utoipa only")]
+pub(crate) enum ClickKind {
+    Result,
+    Snapshot,
+    Related,
+    Corrected,
+    Leave,
+    Seen,
+}
+
+/// Report a click.
+///
+/// Sent by result pages in browsers. Clicks improve the ranking; they are stored without addresses or names.
+#[utoipa::path(
+    post,
+    path = "/api/v1/click",
+    tag = "Search",
+    params(ClickParams),
+    responses(
+        (status = 204, description = "Recorded"),
+        (status = 400, description = "A parameter is missing or invalid"),
+        (status = 404, description = "Unknown or expired impression"),
+        (status = 413, description = "The body is too large")
+    )
+)]
+pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
+    let params = ApiParams(&visitor);
+    let kinds = [
+        ("result", Clicked::Result),
+        ("snapshot", Clicked::Snapshot),
+        ("related", Clicked::Related),
+        ("corrected", Clicked::Corrected),
+        ("leave", Clicked::Leave),
+    ];
+    let kinds = kinds.map(|(name, kind)| (name, Some(kind))).into_iter().chain([("seen", None)]);
+    let kind = params.choice("kind", &kinds.collect::<Vec<_>>())?.unwrap_or(Some(Clicked::Result));
+    let dwell = params.number("dwell", 0..=MAX_SAFE_INTEGER)?;
+    let (Some(impression), Some(rank)) =
+        (params.text("impression")?, params.number("rank", 0..=u64::from(u32::MAX))?)
+    else {
+        return Err(ApiError::bad_request(
+            "parameters `impression` and `rank` are required: they are contained in the links of a result page",
+        ));
+    };
+    let Some(kind) = kind else { return record_seen(&app, impression) };
+    let rank = u32::try_from(rank).unwrap_or(u32::MAX);
+    let target = match kind {
+        Clicked::Related => ClickTarget::Related,
+        Clicked::Corrected => ClickTarget::Corrected,
+        Clicked::Leave => ClickTarget::Left,
+        _ => ClickTarget::Result,
+    };
+    let learning = app.learning();
+    let Some(click) = learning.impressions.verify_click(impression, target, rank) else {
+        return Err(unknown_impression());
+    };
+    let is_query = matches!(target, ClickTarget::Related | ClickTarget::Corrected);
+    learning.log.click(ClickRecord {
+        at: learning.clock.now(),
+        impression: impression.to_string(),
+        visit: click.visit,
+        kind,
+        asked: click.query,
+        rank: Some(rank),
+        order: (kind != Clicked::Leave).then_some(click.order),
+        url: (!is_query).then(|| click.target.clone()),
+        query: is_query.then_some(click.target),
+        dwell_ms: dwell.map(|dwell| dwell.min(MAX_DWELL)),
+    });
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Records that a browser that reports clicks shows an impression.
+fn record_seen(app: &AppState, impression: &str) -> Result<Response, ApiError> {
+    let learning = app.learning();
+    let query = learning.impressions.mark_seen(impression).ok_or_else(unknown_impression)?;
+    learning.log.impression(ImpressionRecord {
+        id: impression.to_string(),
+        at: learning.clock.now(),
+        kind: Shown::Seen,
+        query,
+        ..ImpressionRecord::default()
+    });
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+fn unknown_impression() -> ApiError {
+    ApiError::not_found("unknown or expired impression: the click is not counted")
+}

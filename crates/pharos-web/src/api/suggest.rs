@@ -1,0 +1,232 @@
+//! `/api/v1/suggest` and `/api/v1/hot`: query suggestions and hot queries.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use pharos_mining::frequency::{HotQuery, RisingQuery};
+use pharos_mining::record::{ImpressionRecord, Shown};
+use pharos_mining::{Memory, Window, new_id};
+use pharos_query::Suggestion;
+use serde::Serialize;
+use serde_json::json;
+use utoipa::{IntoParams, ToSchema};
+
+use super::params::ApiParams;
+use super::problem::ApiError;
+use crate::server::visitor::Visitor;
+use crate::state::AppState;
+
+/// Maximum number of suggestions.
+const MAX_COUNT: u64 = 50;
+/// Maximum number of hot queries.
+const MAX_HOT: u64 = 100;
+
+/// Parameters of `/api/v1/suggest`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "read by utoipa only")]
+pub(crate) struct SuggestParams {
+    /// Text typed so far; a trailing space marks the last word as complete.
+    #[param(required = false, example = "light")]
+    q: String,
+    /// Number of suggestions.
+    #[param(required = false, minimum = 1, maximum = 50)]
+    count: u32,
+}
+
+/// Suggestions for a partial query.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SuggestAnswer {
+    /// Text typed so far.
+    query: String,
+    /// Id of the impression, for reporting clicks.
+    impression: String,
+    /// Suggestions, best first.
+    suggestions: Vec<Suggestion>,
+}
+
+/// Query suggestions.
+#[utoipa::path(
+    get,
+    path = "/api/v1/suggest",
+    tag = "Search",
+    params(SuggestParams),
+    responses(
+        (status = 200, description = "Suggestions, best first", body = SuggestAnswer),
+        (status = 400, description = "A parameter is invalid")
+    )
+)]
+pub(crate) async fn suggest(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
+    let params = ApiParams(&visitor);
+    params.text("q")?;
+    let count = params.count("count", app.config().suggest.count, MAX_COUNT)?;
+    let query = typed_text(&visitor, &app);
+    let suggestions = app.suggest(&query, count);
+    let impression =
+        log_suggestions(&app, &query, suggestions.iter().map(|suggestion| suggestion.text.clone()).collect());
+    let answer = SuggestAnswer { query, impression, suggestions };
+    Ok(([(CACHE_CONTROL, "private, no-cache")], Json(answer)).into_response())
+}
+
+/// `GET /suggest?q=…`: OpenSearch suggestions for browsers.
+pub(crate) async fn for_browsers(State(app): State<AppState>, visitor: Visitor) -> Response {
+    let typed = typed_text(&visitor, &app);
+    let suggestions: Vec<String> = app
+        .suggest(&typed, app.config().suggest.count)
+        .into_iter()
+        .map(|suggestion| suggestion.text)
+        .collect();
+    let body = json!([typed, suggestions]).to_string();
+    log_suggestions(&app, &typed, suggestions);
+    let headers = [(CONTENT_TYPE, "application/x-suggestions+json"), (CACHE_CONTROL, "private, no-cache")];
+    (headers, body).into_response()
+}
+
+/// Parameters of `/api/v1/hot`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "read by utoipa only")]
+pub(crate) struct HotParams {
+    /// The list: most frequent queries of the window (`top`) or since midnight UTC (`today`), fastest rising queries (`rising`),
+    /// or number of queries in each of the last 24 hours (`hours`).
+    #[param(required = false, value_type = HotList, default = "top")]
+    list: String,
+    /// Time window of `top` and `rising`.
+    #[param(required = false, value_type = HotWindow, default = "day")]
+    window: String,
+    /// Number of queries.
+    #[param(required = false, minimum = 1, maximum = 100)]
+    count: u32,
+    /// With `hours`: only this query.
+    #[param(required = false)]
+    q: String,
+}
+
+/// A list of hot queries.
+#[derive(Clone, Copy, ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub(crate) enum HotList {
+    Top,
+    Today,
+    Rising,
+    Hours,
+}
+
+/// A time window.
+#[derive(Clone, Copy, ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub(crate) enum HotWindow {
+    Hour,
+    Day,
+}
+
+/// The requested list. Only queries of several visitors are published.
+#[derive(Default, Serialize, ToSchema)]
+pub(crate) struct HotAnswer {
+    /// Most frequent queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    top: Option<Vec<HotQuery>>,
+    /// Most frequent queries since midnight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    today: Option<Vec<HotQuery>>,
+    /// Fastest rising queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    rising: Option<Vec<RisingQuery>>,
+    /// Number of queries per hour, current hour last; empty if there are too few.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    hours: Option<Vec<u64>>,
+}
+
+impl HotAnswer {
+    /// Builds the answer; the list is empty without a memory.
+    fn new(
+        memory: Option<&Memory>,
+        list: HotList,
+        window: HotWindow,
+        count: usize,
+        query: Option<&str>,
+    ) -> Self {
+        let window = match window {
+            HotWindow::Hour => Window::Hour,
+            HotWindow::Day => Window::Day,
+        };
+        let hours = |memory: &Memory| match query {
+            Some(query) => memory.hourly(query).unwrap_or_default(),
+            None => memory.hourly_of_all(),
+        };
+        let mut answer = Self::default();
+        match list {
+            HotList::Top => answer.top = Some(memory.map(|m| m.top(window, count)).unwrap_or_default()),
+            HotList::Today => answer.today = Some(memory.map(|m| m.top_today(count)).unwrap_or_default()),
+            HotList::Rising => {
+                answer.rising = Some(memory.map(|m| m.rising(window, count)).unwrap_or_default())
+            }
+            HotList::Hours => answer.hours = Some(memory.map(hours).unwrap_or_default()),
+        }
+        answer
+    }
+}
+
+/// Hot queries.
+#[utoipa::path(
+    get,
+    path = "/api/v1/hot",
+    tag = "Search",
+    params(HotParams),
+    responses(
+        (status = 200, description = "The requested list", body = HotAnswer),
+        (status = 400, description = "A parameter is invalid")
+    )
+)]
+pub(crate) async fn hot(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
+    let params = ApiParams(&visitor);
+    let count = params.count("count", app.config().hot.shown, MAX_HOT)?;
+    let window = params.choice("window", &[("hour", HotWindow::Hour), ("day", HotWindow::Day)])?;
+    let window = window.unwrap_or(HotWindow::Day);
+    let lists = [
+        ("top", HotList::Top),
+        ("today", HotList::Today),
+        ("rising", HotList::Rising),
+        ("hours", HotList::Hours),
+    ];
+    let list = params.choice("list", &lists)?.unwrap_or(HotList::Top);
+    let query = params.text("q")?.map(String::from);
+    let answer = app
+        .with_memory(move |memory| Some(HotAnswer::new(Some(memory), list, window, count, query.as_deref())))
+        .await?;
+    // The logs are not read yet.
+    let answer = answer.unwrap_or_else(|| HotAnswer::new(None, list, window, count, None));
+    Ok(([(CACHE_CONTROL, "private, no-cache")], Json(answer)).into_response())
+}
+
+/// Returns the typed text with its trailing space; texts longer than any query count as empty.
+fn typed_text(visitor: &Visitor, app: &AppState) -> String {
+    let limit = app.config().query.max_length;
+    let typed = visitor.param("q").unwrap_or_default();
+    if typed.chars().nth(limit).is_some() {
+        String::new()
+    } else {
+        typed.chars().filter(|c| !c.is_control()).collect()
+    }
+}
+
+/// Logs the suggestions shown. Returns the id of the impression.
+fn log_suggestions(app: &AppState, typed: &str, suggestions: Vec<String>) -> String {
+    let (learning, id) = (app.learning(), new_id());
+    if !suggestions.is_empty() {
+        learning.log.impression(ImpressionRecord {
+            id: id.clone(),
+            at: learning.clock.now(),
+            kind: Shown::Suggestions,
+            query: typed.to_string(),
+            suggestions,
+            ..ImpressionRecord::default()
+        });
+    }
+    id
+}

@@ -1,0 +1,28 @@
+//! `/`: the home page.
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use crate::pages::frame::{PageFrame, respond};
+use crate::server::visitor::Visitor;
+use crate::state::{AppState, ServiceError};
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage {
+    frame: PageFrame,
+    query: &'static str,
+    focus: bool,
+    /// Number of searchable pages as text; `None` if there are none.
+    pages: Option<String>,
+}
+
+pub(crate) async fn home(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ServiceError> {
+    app.record_visit(&visitor);
+    let pages = app.searchable_pages().await?;
+    let pages = (pages > 0).then(|| visitor.messages().pages(pages));
+    let page = HomePage { frame: PageFrame::new(&visitor, app.config()), query: "", focus: true, pages };
+    Ok(respond(&visitor, StatusCode::OK, &page))
+}

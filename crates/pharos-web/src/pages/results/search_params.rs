@@ -1,0 +1,155 @@
+//! Parameters of the result page, and links to variations of the request.
+
+use pharos_core::Config;
+use pharos_query::{Age, Filters, Request};
+
+use crate::pages::frame::Link;
+use crate::pages::paging::{last_page, page_number};
+use crate::server::visitor::{Visitor, link};
+
+/// Maximum length of a filter value.
+const MAX_VALUE: usize = 256;
+
+/// The parameters of a search.
+pub(crate) struct SearchParams {
+    pub(crate) query: String,
+    pub(crate) page: usize,
+    /// Include duplicates.
+    pub(crate) all: bool,
+    pub(crate) newest_first: bool,
+    pub(crate) filters: Filters,
+    /// Show the components of scores.
+    pub(crate) explain: bool,
+    /// State of the index that the first page was taken from.
+    pub(crate) generation: String,
+}
+
+/// A parameter that links of the page change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SearchParam {
+    Site,
+    Lang,
+    Format,
+    Category,
+    Time,
+    Sort,
+}
+
+impl SearchParam {
+    /// Returns the name in URLs. `lang` is the language of the user interface.
+    pub(crate) const fn param(self) -> &'static str {
+        match self {
+            Self::Site => "site",
+            Self::Lang => "in",
+            Self::Format => "type",
+            Self::Category => "category",
+            Self::Time => "time",
+            Self::Sort => "sort",
+        }
+    }
+}
+
+/// Reads the filters; invalid values are ignored.
+pub(crate) fn filters(visitor: &Visitor) -> Filters {
+    let text = |choice: SearchParam| {
+        let value = visitor.param(choice.param())?.trim();
+        let is_value = !value.is_empty() && value.len() <= MAX_VALUE && !value.chars().any(char::is_control);
+        is_value.then(|| value.to_string())
+    };
+    Filters {
+        site: text(SearchParam::Site),
+        lang: text(SearchParam::Lang),
+        format: text(SearchParam::Format),
+        category: text(SearchParam::Category),
+        time: visitor.param(SearchParam::Time.param()).and_then(Age::named),
+    }
+}
+
+impl SearchParams {
+    pub(crate) fn from_visitor(visitor: &Visitor, config: &Config) -> Self {
+        Self {
+            query: visitor.query(config.query.max_length),
+            page: page_number(visitor.param("page")),
+            all: visitor.wants_all(),
+            newest_first: visitor.newest_first().unwrap_or_default(),
+            filters: filters(visitor),
+            explain: visitor.wants("explain"),
+            generation: visitor.param("generation").unwrap_or_default().to_string(),
+        }
+    }
+
+    /// Returns `true` if the page number is within the maximum number of results.
+    pub(crate) fn is_reachable(&self, config: &Config) -> bool {
+        self.page <= last_page(u64::MAX, config.query.page_size, config.query.max_results)
+    }
+
+    /// Builds the search request. Beyond the last page the first one is requested, to learn the number of results.
+    pub(crate) fn request(&self, config: &Config) -> Request {
+        Request {
+            text: self.query.clone(),
+            page: if self.is_reachable(config) { self.page } else { 1 },
+            size: config.query.page_size.max(1),
+            all: self.all,
+            newest_first: self.newest_first,
+            any_word: false,
+            explain: self.explain,
+            facets: true,
+            generation: Some(self.generation.clone()).filter(|generation| !generation.is_empty()),
+            filters: self.filters.clone(),
+        }
+    }
+
+    /// Returns the URL parameters without the page; `changed` replaces or removes one of them.
+    fn params<'a>(&'a self, changed: Option<(SearchParam, Option<&'a str>)>) -> Vec<(&'static str, &'a str)> {
+        let Filters { site, lang, format, category, time } = &self.filters;
+        let mut choices = vec![
+            (SearchParam::Site, site.as_deref()),
+            (SearchParam::Lang, lang.as_deref()),
+            (SearchParam::Format, format.as_deref()),
+            (SearchParam::Category, category.as_deref()),
+            (SearchParam::Time, time.map(Age::name)),
+            (SearchParam::Sort, self.newest_first.then_some("date")),
+        ];
+        if let Some((choice, value)) = changed {
+            choices.iter_mut().filter(|(of, _)| *of == choice).for_each(|(_, current)| *current = value);
+        }
+        let mut params = vec![("q", self.query.as_str())];
+        params.extend(choices.into_iter().filter_map(|(choice, value)| Some((choice.param(), value?))));
+        params.extend(self.all.then_some(("all", "1")));
+        params.extend(self.explain.then_some(("explain", "1")));
+        params
+    }
+
+    /// Returns the link to the first page with another value of a parameter.
+    pub(crate) fn href_with(&self, choice: SearchParam, value: Option<&str>) -> String {
+        link("/search", self.params(Some((choice, value))))
+    }
+
+    /// Returns the link to the first page without filters.
+    pub(crate) fn without_filters(&self) -> String {
+        let sort = self.newest_first.then_some(("sort", "date"));
+        link("/search", [("q", self.query.as_str())].into_iter().chain(sort))
+    }
+
+    /// Returns the link to the first page with duplicates.
+    pub(crate) fn with_duplicates(&self) -> String {
+        let mut params = self.params(None);
+        params.extend((!self.all).then_some(("all", "1")));
+        link("/search", params)
+    }
+
+    /// Returns the link to another page of the same results.
+    pub(crate) fn page_link(&self, page: usize, text: impl Into<String>) -> Link {
+        let number = page.to_string();
+        let mut params = self.params(None);
+        if page > 1 {
+            params.extend([("page", number.as_str()), ("generation", self.generation.as_str())]);
+        }
+        Link { href: link("/search", params), text: text.into() }
+    }
+
+    /// Returns the link to another query that the page offers; `from` is its origin for the log.
+    pub(crate) fn query_link(query: &str, from: &'static str) -> Link {
+        Link { href: link("/search", [("q", query), ("from", from)]), text: query.to_string() }
+    }
+}

@@ -1,0 +1,110 @@
+//! Metrics in the text format of Prometheus.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use thiserror::Error;
+
+use super::{CONNECTIONS, REJECTED_CONNECTIONS};
+use crate::state::{AppState, ServiceError};
+
+pub(crate) const REQUESTS: &str = "pharos_http_requests_total";
+pub(crate) const REQUEST_SECONDS: &str = "pharos_http_request_duration_seconds";
+pub(crate) const QUERY_SECONDS: &str = "pharos_query_duration_seconds";
+pub(crate) const SUGGEST_SECONDS: &str = "pharos_suggest_duration_seconds";
+/// Duration of the stages of a query, labelled by stage.
+pub(crate) const STAGE_SECONDS: &str = "pharos_stage_seconds";
+pub(crate) const SHED: &str = "pharos_http_shed_total";
+const SEARCHABLE_PAGES: &str = "pharos_searchable_pages";
+
+/// Bucket boundaries of the histograms in seconds: a query takes milliseconds, a request up to ten seconds.
+const BUCKETS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+
+/// Interval at which samples are folded into the histograms, so that they do not accumulate between scrapes.
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// The metrics recorder cannot be installed.
+#[derive(Debug, Error)]
+#[error("cannot install the metrics recorder: {0}")]
+pub struct MetricsError(#[from] BuildError);
+
+/// Handle to the metrics that all crates record through the `metrics` facade.
+#[derive(Clone)]
+pub struct Metrics(PrometheusHandle);
+
+/// Installs the metrics recorder of this process. Further calls return the same one.
+///
+/// # Errors
+/// Fails if another recorder is installed.
+pub fn install_metrics() -> Result<Metrics, MetricsError> {
+    static INSTALLED: Mutex<Option<Metrics>> = Mutex::new(None);
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(metrics) = &*installed {
+        return Ok(metrics.clone());
+    }
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &BUCKETS)?
+        .install_recorder()?;
+    metrics::describe_counter!(REQUESTS, "Requests answered, by route and status.");
+    metrics::describe_histogram!(REQUEST_SECONDS, "Time from request to response, by route.");
+    metrics::describe_histogram!(QUERY_SECONDS, "Duration of searches, without queueing.");
+    metrics::describe_histogram!(
+        STAGE_SECONDS,
+        "Duration of each stage of a query: wait (queueing), understand, candidates, rank, arrange, show, count, correct, page."
+    );
+    metrics::describe_counter!(SHED, "Requests rejected because the query queue was full.");
+    metrics::describe_gauge!(CONNECTIONS, "Open connections.");
+    metrics::describe_counter!(
+        REJECTED_CONNECTIONS,
+        "Connections closed because their client network was at its limit."
+    );
+    metrics::describe_histogram!(SUGGEST_SECONDS, "Duration of suggestion lookups.");
+    metrics::describe_counter!("pharos_log_lost_total", "Log records lost, by reason.");
+    metrics::describe_gauge!(SEARCHABLE_PAGES, "Searchable pages.");
+    metrics::describe_counter!(
+        "pharos_cache_lookups_total",
+        "Lookups in the query caches, by cache and result."
+    );
+    metrics::describe_gauge!("pharos_cache_bytes", "Memory used by the query caches.");
+    metrics::describe_gauge!("pharos_cache_entries", "Entries of the query caches.");
+    metrics::describe_counter!(
+        "pharos_index_searches_total",
+        "Index searches: of all generations, or of latest alone if the results of history are cached."
+    );
+    metrics::describe_counter!("pharos_crawl_requests_total", "Crawl requests, by status of the response.");
+    metrics::describe_histogram!("pharos_crawl_request_seconds", "Duration of crawl requests.");
+    metrics::describe_gauge!("pharos_crawl_requests_under_way", "Crawl requests in flight.");
+    metrics::describe_gauge!("pharos_crawl_pages_queued", "Pages queued in memory.");
+    metrics::describe_gauge!("pharos_crawl_sites_active", "Sites with queued pages.");
+    metrics::describe_gauge!("pharos_crawl_records_waiting", "Responses waiting to be stored.");
+    metrics::describe_gauge!(
+        "pharos_crawl_stage_records",
+        "Responses queued or in progress in a stage: shelve, read, absorb."
+    );
+    Ok(installed.insert(Metrics(handle)).clone())
+}
+
+impl Metrics {
+    /// Folds samples into the histograms in an endless loop.
+    pub(crate) async fn run_upkeep(self) {
+        loop {
+            tokio::time::sleep(UPKEEP).await;
+            self.0.run_upkeep();
+        }
+    }
+}
+
+/// `GET /metrics`.
+pub(crate) async fn metrics(State(app): State<AppState>) -> Result<Response, ServiceError> {
+    // The other metrics are useful even if the index fails.
+    match app.searchable_pages_now().await {
+        Ok(pages) => metrics::gauge!(SEARCHABLE_PAGES).set(pages as f64),
+        Err(error) => tracing::warn!(%error, "cannot count the searchable pages"),
+    }
+    let headers = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8"), (CACHE_CONTROL, "no-store")];
+    Ok((headers, app.metrics().0.render()).into_response())
+}

@@ -1,0 +1,252 @@
+//! The state shared by all handlers, and the calls to search, library and cleaning.
+//!
+//! Those calls block and use CPU time, so they run on the worker pool, a bounded number at once.
+
+pub(crate) mod cached_copy;
+pub(crate) mod cleaned_copy;
+pub(crate) mod impressions;
+pub(crate) mod learning;
+pub(crate) mod page_status;
+pub(crate) mod query_log;
+mod service;
+pub(crate) mod settings;
+pub(crate) mod submission;
+mod visit_sessions;
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+use pharos_core::{Config, PageUrl};
+use pharos_mining::Memory;
+use pharos_query::{Answer, Card, Request, Suggestion};
+use tokio::sync::{oneshot, watch};
+
+use self::cached_copy::{CachedPageLookup, CachedPageRequest};
+use self::learning::LearningState;
+pub use self::service::Service;
+pub(crate) use self::service::ServiceError;
+use crate::admin::Desk;
+use crate::api;
+use crate::server::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
+use crate::server::rate_limit::RequestLimits;
+use crate::server::response_budget::ResponseBudget;
+use crate::server::worker_pool::WorkerPool;
+
+/// Delay before a request is rejected because the queue is full.
+const SHED_AFTER: Duration = Duration::from_secs(1);
+
+/// State shared by all handlers.
+#[derive(Clone)]
+pub(crate) struct AppState(Arc<AppStateInner>);
+
+struct AppStateInner {
+    service: Service,
+    request_limits: RequestLimits,
+    /// Worker threads for blocking and CPU-bound work.
+    pool: WorkerPool,
+    api: api::ApiState,
+    desk: Arc<Desk>,
+    response_budget: Arc<ResponseBudget>,
+    /// Cached number of searchable pages.
+    pages: Cached<u64>,
+    /// `true` once the server shuts down.
+    shutting_down: watch::Sender<bool>,
+}
+
+impl AppState {
+    pub(crate) fn new(service: Service) -> io::Result<Self> {
+        // Twice the number of CPUs, as some jobs wait for a disk.
+        let at_once = 2 * available_parallelism().map_or(2, usize::from);
+        let pool = WorkerPool::start(at_once, service.config.web.waiting)?;
+        let desk = Desk::open(&service.config, &service.data)?;
+        desk.count_queries(pool.queue_length());
+        Ok(Self(Arc::new(AppStateInner {
+            request_limits: RequestLimits::from_config(&service.config.web),
+            api: api::ApiState::new(&service.config),
+            desk,
+            pool,
+            service,
+            response_budget: Arc::default(),
+            pages: Cached::default(),
+            shutting_down: watch::Sender::new(false),
+        })))
+    }
+
+    pub(crate) fn service(&self) -> &Service {
+        &self.0.service
+    }
+
+    /// Signals shutdown, which ends open streams.
+    pub(crate) fn begin_shutdown(&self) {
+        self.0.shutting_down.send_replace(true);
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        *self.0.shutting_down.borrow()
+    }
+
+    /// Waits for shutdown.
+    pub(crate) async fn shutdown(&self) {
+        let _ = self.0.shutting_down.subscribe().wait_for(|shutting_down| *shutting_down).await;
+    }
+
+    pub(crate) fn response_budget(&self) -> &Arc<ResponseBudget> {
+        &self.0.response_budget
+    }
+
+    pub(crate) fn request_limits(&self) -> &RequestLimits {
+        &self.0.request_limits
+    }
+
+    pub(crate) fn api(&self) -> &api::ApiState {
+        &self.0.api
+    }
+
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        &self.0.desk
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.0.service.config
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.service.metrics
+    }
+
+    /// Answers a query, from the cache or through the queue.
+    pub(crate) async fn search(&self, request: Request) -> Result<Answer, ServiceError> {
+        let start = Instant::now();
+        let service = &self.0.service;
+        let mut answer = match service.search.known(&request)? {
+            Some(cached) => cached,
+            None => self.search_uncached(request).await?,
+        };
+        let learning = &service.learning.shared;
+        learning.record_answer(start.elapsed(), answer.cache);
+        answer.suggestions = learning.related_queries(&answer.query);
+        Ok(answer)
+    }
+
+    async fn search_uncached(&self, request: Request) -> Result<Answer, ServiceError> {
+        self.run_blocking(move |service| {
+            let start = Instant::now();
+            let answer = service.search.run(&request);
+            metrics::histogram!(QUERY_SECONDS).record(start.elapsed());
+            Ok(answer.inspect_err(|_| service.learning.shared.record_failure())?)
+        })
+        .await
+    }
+
+    /// Returns pages similar to one.
+    pub(crate) async fn similar(&self, url: PageUrl, size: usize) -> Result<Answer, ServiceError> {
+        self.run_blocking(move |service| {
+            let answer = service.search.similar(&url, size)?;
+            // The query was not typed by a user: there is nothing to correct.
+            Ok(Answer { corrected: None, ..answer })
+        })
+        .await
+    }
+
+    /// Completes a partial query.
+    pub(crate) fn suggest(&self, typed: &str, count: usize) -> Vec<Suggestion> {
+        let start = Instant::now();
+        let suggestions = self.0.service.search.help().suggest(typed, count);
+        metrics::histogram!(SUGGEST_SECONDS).record(start.elapsed());
+        suggestions
+    }
+
+    /// Returns the learning state.
+    pub(crate) fn learning(&self) -> &LearningState {
+        &self.0.service.learning.shared
+    }
+
+    /// Reads from the memory of past queries.
+    pub(crate) async fn with_memory<T: Default + Send + 'static>(
+        &self,
+        read: impl FnOnce(&Memory) -> T + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        self.run_blocking(move |service| Ok(service.learning.shared.with_memory(read))).await
+    }
+
+    /// Returns the number of searchable pages, possibly cached.
+    pub(crate) async fn searchable_pages(&self) -> Result<u64, ServiceError> {
+        // Under overload a stale number is better than an error.
+        if let Some(pages) = self.0.pages.get(self.is_queue_full()) {
+            return Ok(pages);
+        }
+        let pages = self.run_blocking(|service| Ok(service.search.pages()?)).await?;
+        self.0.pages.set(pages);
+        Ok(pages)
+    }
+
+    /// Returns the current number of searchable pages, without going through the query queue.
+    pub(crate) async fn searchable_pages_now(&self) -> Result<u64, ServiceError> {
+        let search = Arc::clone(&self.0.service.search);
+        Ok(tokio::task::spawn_blocking(move || search.pages()).await??)
+    }
+
+    /// Returns `true` if the query queue is full.
+    pub(crate) fn is_queue_full(&self) -> bool {
+        self.0.pool.is_full()
+    }
+
+    /// Returns the index entry of a page.
+    pub(crate) async fn indexed_page(&self, url: PageUrl) -> Result<Option<Card>, ServiceError> {
+        self.run_blocking(move |service| Ok(service.search.page(url.id())?)).await
+    }
+
+    /// Returns the cached page.
+    pub(crate) async fn cached_page(
+        &self,
+        request: CachedPageRequest,
+    ) -> Result<CachedPageLookup, ServiceError> {
+        self.run_blocking(move |service| cached_copy::find_cached_page(service, &request)).await
+    }
+
+    /// Runs blocking or CPU-bound work on the worker pool.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        let start = Instant::now();
+        let service = self.0.service.clone();
+        let (sender, receiver) = oneshot::channel();
+        let enqueued = self.0.pool.enqueue(move || {
+            metrics::histogram!(STAGE_SECONDS, "stage" => "wait").record(start.elapsed());
+            // The client has disconnected.
+            if !sender.is_closed() {
+                let _ = sender.send(work(&service));
+            }
+        });
+        if enqueued.is_err() {
+            metrics::counter!(SHED).increment(1);
+            // Delays clients that retry immediately.
+            tokio::time::sleep(SHED_AFTER).await;
+            return Err(ServiceError::Busy);
+        }
+        receiver.await?
+    }
+}
+
+/// A cached value with a short lifetime.
+#[derive(Default)]
+pub(crate) struct Cached<T>(Mutex<Option<(Instant, T)>>);
+
+/// Lifetime of the value.
+const CACHE_LIFETIME: Duration = Duration::from_millis(500);
+
+impl<T: Clone> Cached<T> {
+    /// Returns the cached value, if it is fresh or `allow_stale` is set.
+    pub(crate) fn get(&self, allow_stale: bool) -> Option<T> {
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, value) = cached.as_ref()?;
+        (allow_stale || since.elapsed() < CACHE_LIFETIME).then(|| value.clone())
+    }
+
+    pub(crate) fn set(&self, value: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), value));
+    }
+}

@@ -1,0 +1,278 @@
+//! Selects a version of a stored page, checks whether it may be shown, and sanitises it.
+//!
+//! `noarchive` in the latest version applies to all versions, `noarchive` in an older one to that version.
+
+use std::fs;
+
+use pharos_core::{LibraryPosition, PageId, PageObject, PageUrl, Timestamp};
+use pharos_engine::{PageVersion, PageVersions};
+use pharos_html::snapshot::{COLOURS, Marking, Shown, is_showable, safe_cleaned, safe_html};
+use pharos_html::{RuleSet, Weighing, Wish, robots_tag};
+use pharos_query::Card;
+use pharos_store::{DerivedReader, Library, Response, StoreError};
+
+use super::{Service, ServiceError};
+
+/// A request for a cached page.
+pub(crate) struct CachedPageRequest {
+    pub(crate) id: PageId,
+    /// The version at this time; the current one if `None`.
+    pub(crate) at: Option<Timestamp>,
+    pub(crate) view: PageView,
+    /// Words to highlight.
+    pub(crate) query: String,
+    /// Label of the links to the next occurrence.
+    pub(crate) next: &'static str,
+    /// Maximum number of versions listed.
+    pub(crate) versions: usize,
+}
+
+/// A view of a cached page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PageView {
+    /// The original layout, as far as it is safe.
+    Layout,
+    /// The main content, which is searched.
+    Text,
+}
+
+/// Result of looking up a cached page.
+pub(crate) enum CachedPageLookup {
+    Missing,
+    /// The page has no version of that time.
+    NoVersion(Card),
+    /// The author does not allow copies.
+    Withheld(Card),
+    Copy(Box<CachedPage>),
+}
+
+/// A sanitised stored page.
+pub(crate) struct CachedPage {
+    pub(crate) indexed: Card,
+    /// Title of this version.
+    pub(crate) title: String,
+    /// Words of the query, at limit as many as there are colours.
+    pub(crate) words: Vec<String>,
+    /// Content of `<body>` with highlighted words, and their counts.
+    pub(crate) shown: Shown,
+    /// The actual view: a file without layout is shown as text.
+    pub(crate) view: PageView,
+    pub(crate) has_layout: bool,
+    /// When the content was stored, and when it was last seen unchanged.
+    pub(crate) since: Timestamp,
+    pub(crate) until: Timestamp,
+    /// The newest versions, newest first.
+    pub(crate) versions: Vec<ListedVersion>,
+    /// Total number of versions.
+    pub(crate) of_versions: usize,
+}
+
+/// A version in the list.
+pub(crate) struct ListedVersion {
+    pub(crate) since: Timestamp,
+    pub(crate) until: Timestamp,
+    /// The content is stored.
+    pub(crate) is_kept: bool,
+    /// The version is the one being shown.
+    pub(crate) is_shown: bool,
+}
+
+/// Finds a cached page and sanitises it.
+pub(crate) fn find_cached_page(
+    service: &Service,
+    request: &CachedPageRequest,
+) -> Result<CachedPageLookup, ServiceError> {
+    let Some(indexed) = service.search.page(request.id)? else { return Ok(CachedPageLookup::Missing) };
+    if !indexed.archive {
+        return Ok(CachedPageLookup::Withheld(indexed));
+    }
+    let url = PageUrl::parse(&indexed.url).map_err(|_| ServiceError::Address(indexed.url.clone()))?;
+    let versions = PageVersions::of(&service.data, &url).unwrap_or_else(|error| {
+        tracing::warn!(%error, %url, "cannot list the versions of a page");
+        PageVersions::default()
+    });
+    let library = &*service.library;
+    let current = read_response(library, indexed.position)?.filter(|_| !versions.is_removed);
+    let Some(current) = current else { return Ok(CachedPageLookup::Missing) };
+    let agent = &service.config.crawl.agent;
+    if !allows_copies(&current, agent) {
+        return Ok(CachedPageLookup::Withheld(indexed));
+    }
+    let Some(selected) = SelectedVersion::select(&versions, &indexed, request.at, library) else {
+        return Ok(CachedPageLookup::NoVersion(indexed));
+    };
+    let is_current = selected.position == indexed.position;
+    let response = if is_current { Some(current) } else { read_response(library, selected.position)? };
+    let Some(response) = response else { return Ok(CachedPageLookup::NoVersion(indexed)) };
+    let body = response.content(service.config.crawl.body_limit.bytes());
+    let content_type = response.header("content-type");
+    let mut title = indexed.title.clone();
+    if !is_current {
+        let is_html = pharos_html::is_html_like(content_type, &body);
+        let said = if is_html { pharos_html::skim(&url, content_type, &body) } else { PageObject::default() };
+        if said.no_archive() || !allows_copies(&response, agent) {
+            return Ok(CachedPageLookup::Withheld(indexed));
+        }
+        title = if said.title.trim().is_empty() { title } else { said.title };
+    }
+    let words = query_words(service, &request.query);
+    let marking = Marking { terms: &words, next: request.next };
+    let has_layout = is_showable(content_type, &body);
+    let text = match request.view {
+        PageView::Layout if has_layout => None,
+        _ => main_content(
+            service,
+            &url,
+            content_type,
+            &body,
+            is_current.then_some(request.id),
+            selected.position,
+        )?,
+    };
+    let (view, shown) = match text {
+        Some(page) => (PageView::Text, safe_cleaned(&url, &page, &marking)),
+        None => (PageView::Layout, safe_html(&url, content_type, &body, &marking)),
+    };
+    let (listed, of_versions) = list_versions(&versions, selected.since, request.versions, library);
+    Ok(CachedPageLookup::Copy(Box::new(CachedPage {
+        indexed,
+        title,
+        words,
+        shown,
+        view,
+        has_layout,
+        since: selected.since,
+        until: selected.until,
+        versions: listed,
+        of_versions,
+    })))
+}
+
+/// The selected version.
+struct SelectedVersion {
+    position: LibraryPosition,
+    since: Timestamp,
+    until: Timestamp,
+}
+
+impl SelectedVersion {
+    /// Selects the version of a time, or the indexed one.
+    fn select(
+        versions: &PageVersions,
+        indexed: &Card,
+        at: Option<Timestamp>,
+        library: &dyn Library,
+    ) -> Option<Self> {
+        let current = versions.holding(indexed.position);
+        let (version, position) = match at {
+            None => (current, indexed.position),
+            Some(at) => match versions.at(at, library) {
+                // Same content as the indexed version, whose index entry can be used.
+                Some((version, _)) if Some(version) == current => (current, indexed.position),
+                Some((version, position)) => (Some(version), position),
+                None if current.is_none() && indexed.fetched.seconds() <= at.seconds() => {
+                    (None, indexed.position)
+                }
+                None => return None,
+            },
+        };
+        let (since, until) =
+            version.map_or((indexed.fetched, indexed.fetched), |version| (version.since, version.until));
+        Some(Self { position, since, until })
+    }
+}
+
+/// Returns the newest versions and their total number. Of versions with the same start second only the newest is listed.
+fn list_versions(
+    versions: &PageVersions,
+    shown: Timestamp,
+    limit: usize,
+    library: &dyn Library,
+) -> (Vec<ListedVersion>, usize) {
+    let mut distinct: Vec<&PageVersion> = versions.iter().collect();
+    distinct.dedup_by_key(|version| version.since.seconds());
+    let listed = distinct.iter().take(limit).map(|version| ListedVersion {
+        since: version.since,
+        until: version.until,
+        is_kept: version.position(library).is_some(),
+        is_shown: version.since == shown,
+    });
+    (listed.collect(), distinct.len())
+}
+
+/// Reads the response at a position; `None` if it is no longer stored or unreadable.
+fn read_response(library: &dyn Library, position: LibraryPosition) -> Result<Option<Response>, ServiceError> {
+    match library.response(position) {
+        Ok(response) => Ok(Some(response)),
+        Err(StoreError::NoRecord(_)) => Ok(None),
+        Err(error @ StoreError::Damaged { .. }) => {
+            tracing::warn!(%error, "a stored page is unreadable");
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns `true` if the response headers allow `agent` to show copies.
+pub(crate) fn allows_copies(response: &Response, agent: &str) -> bool {
+    let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
+    let robots = robots_tag(tags.map(|(_, value)| value.as_str()), agent);
+    !PageObject { robots, ..PageObject::default() }.no_archive()
+}
+
+fn query_words(service: &Service, query: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for word in service.search.words(query) {
+        if words.len() < COLOURS && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// Returns the main content of a page. HTML is cleaned here. For other documents the stored page object is used, or the text
+/// in the index for the page `searched`: their parsers do not run in a serving process.
+fn main_content(
+    service: &Service,
+    url: &PageUrl,
+    content_type: Option<&str>,
+    body: &[u8],
+    searched: Option<PageId>,
+    position: LibraryPosition,
+) -> Result<Option<PageObject>, ServiceError> {
+    if pharos_html::is_html_like(content_type, body) {
+        let config = &service.config.clean;
+        let rules = RuleSet::named(&config.rules, |path| fs::read_to_string(path))?;
+        let wish = Wish { rules: &rules, weighing: Weighing::from(config), html: true, ..Wish::default() };
+        return Ok(Some(pharos_html::understand_as(url, content_type, body, &wish)));
+    }
+    let derived = DerivedReader::open(&service.data.library(), pharos_html::VERSION);
+    if let Some(stored) = derived.page_without_links(position)?.filter(|stored| stored.url == *url) {
+        return Ok(Some(stored.page));
+    }
+    let Some(id) = searched else { return Ok(None) };
+    let page = service.search.snapshot()?.page(id).map_err(pharos_query::QueryError::from)?;
+    Ok(page.map(|page| PageObject { title: page.card.title, text: page.text.body, ..PageObject::default() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn robots_tags_apply_to_all_agents_or_to_the_named_one() {
+        let allowed = |tags: &[&str]| {
+            let headers = tags.iter().map(|tag| ("X-Robots-Tag".to_string(), tag.to_string())).collect();
+            allows_copies(&Response { headers, ..Response::default() }, "Pharos")
+        };
+        assert!(allowed(&[]));
+        assert!(allowed(&["noindex, nofollow", "unavailable_after: 25 Jun 2030 15:00:00 PST"]));
+        assert!(!allowed(&["noindex, NOARCHIVE"]));
+        assert!(!allowed(&["all", "none"]));
+        assert!(!allowed(&["pharos: noarchive"]));
+        assert!(!allowed(&["pharos: nofollow, noarchive"]));
+        assert!(allowed(&["otherbot: nofollow, noarchive"]));
+        assert!(!allowed(&["otherbot: noarchive", "noarchive"]));
+        assert!(!allowed(&["max-snippet: 20, noarchive"]));
+    }
+}

@@ -1,0 +1,123 @@
+//! CopyLookup copies of pages as sent by their servers, and their cleaning for display.
+
+use std::fs;
+
+use pharos_core::config::CleanConfig;
+use pharos_core::{PageId, PageObject, PageUrl};
+use pharos_html::snapshot::{Marking, safe_html};
+use pharos_html::{Explanation, RuleSet, Weighing, Wish};
+use pharos_query::Card;
+use pharos_store::{Response as StoredResponse, StoreError};
+
+use super::cached_copy::allows_copies;
+use super::{AppState, Service, ServiceError};
+
+/// Pages with more lines are cleaned without an explanation, which takes 12 KB of memory per line.
+const MAX_EXPLAINED_LINES: usize = 5_000;
+
+/// Maximum size of the HTML of a cleaned page.
+const MAX_CLEANED_BYTES: usize = 1 << 20;
+
+/// Result of looking up a stored copy.
+pub(crate) enum CopyLookup<T> {
+    Missing,
+    /// The author does not allow copies.
+    Withheld(Card),
+    Copy(T),
+}
+
+impl<T> CopyLookup<T> {
+    fn map<U>(self, make: impl FnOnce(T) -> U) -> CopyLookup<U> {
+        match self {
+            CopyLookup::Missing => CopyLookup::Missing,
+            CopyLookup::Withheld(found) => CopyLookup::Withheld(found),
+            CopyLookup::Copy(copy) => CopyLookup::Copy(make(copy)),
+        }
+    }
+}
+
+/// A page as its server sent it.
+pub(crate) struct RawCopy {
+    found: Card,
+    pub(crate) url: PageUrl,
+    pub(crate) response: StoredResponse,
+}
+
+/// A stored page with its main content.
+pub(crate) struct CleanedCopy {
+    pub(crate) found: Card,
+    /// CopyLookup size in bytes.
+    pub(crate) bytes: usize,
+    /// `None` if the page is not HTML.
+    pub(crate) cleaned: Option<Cleaned>,
+}
+
+/// A page after cleaning.
+pub(crate) struct Cleaned {
+    /// Its `html` is not sanitised; use the field `html` below for display.
+    pub(crate) page: PageObject,
+    /// Main content, sanitised like a cached page.
+    pub(crate) html: String,
+    /// Classification of each line; `None` if the page is too large.
+    pub(crate) explanation: Option<Explanation>,
+}
+
+impl AppState {
+    /// Returns the stored copy of a page before and after cleaning.
+    pub(crate) async fn cleaned_copy(&self, id: PageId) -> Result<CopyLookup<CleanedCopy>, ServiceError> {
+        self.run_blocking(move |service| {
+            // The rules of the engine, so that the view shows the text that is searched.
+            let rules = RuleSet::named(&service.config.clean.rules, |path| fs::read_to_string(path))?;
+            Ok(raw_copy(service, id)?.map(|raw| clean_copy(service, raw, &rules)))
+        })
+        .await
+    }
+}
+
+/// Reads the stored copy of an indexed page.
+pub(crate) fn raw_copy(service: &Service, id: PageId) -> Result<CopyLookup<RawCopy>, ServiceError> {
+    let Some(found) = service.search.page(id)? else { return Ok(CopyLookup::Missing) };
+    if !found.archive {
+        return Ok(CopyLookup::Withheld(found));
+    }
+    let response = match service.library.response(found.position) {
+        Err(StoreError::NoRecord(_)) => return Ok(CopyLookup::Missing),
+        response => response?,
+    };
+    let url = PageUrl::parse(&found.url).map_err(|_| ServiceError::Address(found.url.clone()))?;
+    if !allows_copies(&response, &service.config.crawl.agent) {
+        return Ok(CopyLookup::Withheld(found));
+    }
+    Ok(CopyLookup::Copy(RawCopy { found, url, response }))
+}
+
+/// Cleans a copy. Documents other than HTML are not parsed in a serving process.
+fn clean_copy(service: &Service, raw: RawCopy, rules: &RuleSet) -> CleanedCopy {
+    let RawCopy { found, url, response } = raw;
+    let content_type = response.header("content-type");
+    let body = response.content(service.config.crawl.body_limit.bytes());
+    let is_html = pharos_html::is_html_like(content_type, &body);
+    let cleaned = is_html.then(|| clean(&url, content_type, &body, rules, &service.config.clean));
+    CleanedCopy { found, bytes: body.len(), cleaned }
+}
+
+fn clean(
+    url: &PageUrl,
+    content_type: Option<&str>,
+    body: &[u8],
+    rules: &RuleSet,
+    config: &CleanConfig,
+) -> Cleaned {
+    let wish = Wish { rules, weighing: Weighing::from(config), html: true, blocks: true, ..Wish::default() };
+    let page = pharos_html::understand_as(url, content_type, body, &wish);
+    let lines: usize =
+        page.blocks.iter().filter_map(|block| Some(block["text"].as_str()?.lines().count())).sum();
+    let explanation =
+        (lines <= MAX_EXPLAINED_LINES).then(|| pharos_html::explain(url, content_type, body, rules));
+    let shown = &page.html[..page.html.floor_char_boundary(MAX_CLEANED_BYTES)];
+    // The cleaned HTML is sanitised once more, so that the same allow-list of elements and attributes, and the same treatment
+    // of links, apply as for cached pages.
+    let marking = Marking::default();
+    let shown = safe_html(url, Some("text/html; charset=utf-8"), shown.as_bytes(), &marking);
+    Cleaned { page, html: shown.html, explanation }
+}

@@ -1,0 +1,140 @@
+//! Recent impressions, for validating clicks: only links that were shown recently can be clicked.
+//!
+//! Clicks influence the ranking for other users. A click names an impression of this process and a position; the URL is taken
+//! from the impression, never from the browser.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+/// Maximum number of impressions; the oldest are evicted.
+const CAPACITY: usize = 10_000;
+
+/// Maximum number of clicks accepted per impression.
+const MAX_CLICKS: u32 = 30;
+
+/// The links shown on a result page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Impression {
+    pub(crate) query: String,
+    pub(crate) visit: String,
+    /// Position of the first result across all pages, from 1, and the URLs from there on.
+    pub(crate) first: u32,
+    pub(crate) urls: Vec<String>,
+    pub(crate) related: Vec<String>,
+    pub(crate) corrected: Option<String>,
+}
+
+/// A validated click.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VerifiedClick {
+    pub(crate) query: String,
+    pub(crate) visit: String,
+    /// Sequence number of the click within the impression, from 1.
+    pub(crate) order: u32,
+    /// Clicked URL or query.
+    pub(crate) target: String,
+}
+
+/// The kind of link that was clicked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClickTarget {
+    Result,
+    /// Return from a result.
+    Left,
+    Related,
+    Corrected,
+}
+
+#[derive(Default)]
+pub(crate) struct Impressions(Mutex<ImpressionTable>);
+
+#[derive(Default)]
+struct ImpressionTable {
+    shown: HashMap<String, TrackedImpression>,
+    order: VecDeque<String>,
+}
+
+/// An impression with its click counts.
+struct TrackedImpression {
+    impression: Impression,
+    clicks: u32,
+    left: u32,
+    is_seen: bool,
+}
+
+impl Impressions {
+    pub(crate) fn insert(&self, id: &str, impression: Impression) {
+        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        table
+            .shown
+            .insert(id.to_string(), TrackedImpression { impression, clicks: 0, left: 0, is_seen: false });
+        table.order.push_back(id.to_string());
+        if table.order.len() > CAPACITY
+            && let Some(oldest) = table.order.pop_front()
+        {
+            table.shown.remove(&oldest);
+        }
+    }
+
+    /// Marks an impression as seen by a browser that reports clicks. Returns its query the first time.
+    pub(crate) fn mark_seen(&self, id: &str) -> Option<String> {
+        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let followed = table.shown.get_mut(id)?;
+        (!std::mem::replace(&mut followed.is_seen, true)).then(|| followed.impression.query.clone())
+    }
+
+    /// Validates a click. Returns `None` if no such link was shown, or if there were too many clicks.
+    pub(crate) fn verify_click(&self, id: &str, target: ClickTarget, rank: u32) -> Option<VerifiedClick> {
+        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let TrackedImpression { impression, clicks, left, .. } = table.shown.get_mut(id)?;
+        let count = if target == ClickTarget::Left { left } else { clicks };
+        let target = match target {
+            ClickTarget::Result | ClickTarget::Left => {
+                impression.urls.get(rank.checked_sub(impression.first)? as usize)?.clone()
+            }
+            ClickTarget::Related => impression.related.get(rank.checked_sub(1)? as usize)?.clone(),
+            ClickTarget::Corrected => impression.corrected.clone()?,
+        };
+        if *count >= MAX_CLICKS {
+            return None;
+        }
+        *count += 1;
+        let Impression { query, visit, .. } = impression;
+        Some(VerifiedClick { query: query.clone(), visit: visit.clone(), order: *count, target })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_links_that_were_shown_can_be_clicked() {
+        let impressions = Impressions::default();
+        let urls = vec!["http://a.example/11".to_string(), "http://a.example/12".to_string()];
+        let related = vec!["tea".to_string()];
+        impressions
+            .insert("i", Impression { query: "q".into(), first: 11, urls, related, ..Impression::default() });
+        let click = |target, rank| {
+            impressions.verify_click("i", target, rank).map(|click| (click.target, click.order))
+        };
+        assert_eq!(click(ClickTarget::Result, 12), Some(("http://a.example/12".into(), 1)));
+        assert_eq!(click(ClickTarget::Left, 12), Some(("http://a.example/12".into(), 1)));
+        assert_eq!(click(ClickTarget::Related, 1), Some(("tea".into(), 2)), "returning is not a click");
+        for (target, rank) in [
+            (ClickTarget::Result, 10),
+            (ClickTarget::Result, 13),
+            (ClickTarget::Result, 0),
+            (ClickTarget::Related, 0),
+            (ClickTarget::Corrected, 1),
+        ] {
+            assert_eq!(click(target, rank), None);
+        }
+        assert_eq!(impressions.mark_seen("i").as_deref(), Some("q"));
+        assert_eq!((impressions.mark_seen("i"), impressions.mark_seen("another")), (None, None), "only once");
+        assert_eq!(impressions.verify_click("another", ClickTarget::Result, 11), None);
+        assert_eq!((0..99).filter_map(|_| click(ClickTarget::Result, 11)).count(), MAX_CLICKS as usize - 2);
+        (0..2 * CAPACITY).for_each(|n| impressions.insert(&n.to_string(), Impression::default()));
+        assert!(impressions.0.lock().unwrap().shown.len() <= CAPACITY);
+    }
+}

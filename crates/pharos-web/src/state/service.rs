@@ -1,0 +1,73 @@
+//! The dependencies of the web server, and its internal errors.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use pharos_core::Config;
+use pharos_engine::{Builds, EngineError};
+use pharos_html::RulesError;
+use pharos_query::{QueryError, Search};
+use pharos_store::{DataDir, Library, StoreError};
+use thiserror::Error;
+use tokio::sync::oneshot::error::RecvError;
+use tokio::task::JoinError;
+
+use super::learning::Learning;
+use super::settings::SettingsSource;
+use crate::admin::DeskError;
+use crate::server::metrics::Metrics;
+
+/// Dependencies of the web server.
+#[derive(Clone)]
+pub struct Service {
+    /// The data directory.
+    pub data: DataDir,
+    /// Query execution.
+    pub search: Arc<Search>,
+    /// Stored pages.
+    pub library: Arc<dyn Library>,
+    /// Settings at start.
+    pub config: Arc<Config>,
+    /// Logging and learning.
+    pub learning: Arc<Learning>,
+    /// Handle of the metrics recorder; see [`install_metrics`](crate::install_metrics).
+    pub metrics: Metrics,
+    /// Source of the settings, for the operator's desk.
+    pub settings: SettingsSource,
+    /// Index builds started by operators.
+    pub builds: Arc<Builds>,
+}
+
+/// Internal errors. The client gets a generic message, the log the error.
+#[derive(Debug, Error)]
+pub(crate) enum ServiceError {
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    #[error(transparent)]
+    Desk(#[from] DeskError),
+    #[error("a stored page has the invalid URL `{0}`")]
+    Address(String),
+    #[error("a worker panicked")]
+    Broken(#[from] RecvError),
+    #[error(transparent)]
+    Stopped(#[from] JoinError),
+    #[error("the query queue is full")]
+    Busy,
+}
+
+impl IntoResponse for ServiceError {
+    fn into_response(self) -> Response {
+        if matches!(self, Self::Busy | Self::Desk(DeskError::Busy)) {
+            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+        }
+        tracing::error!(error = %self, "request failed");
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    }
+}

@@ -1,0 +1,98 @@
+//! URLs submitted by visitors: permission, rate limit and outcome.
+//!
+//! Nothing is fetched here. Accepted URLs wait in the engine's inbox for the owner process of the data directory.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use pharos_core::PageUrl;
+use pharos_core::config::Submit;
+use pharos_engine::{Left, Order, is_robots_txt, leave, left_orders, names_private_host};
+use pharos_store::{Catalog, SqliteCatalog, StoreError};
+
+use super::{AppState, Service, ServiceError};
+use crate::server::rate_limit::client_network;
+use crate::server::visitor::Visitor;
+
+/// Retry time in seconds when too many submissions are pending.
+pub(crate) const FULL_RETRY_SECONDS: u64 = 3600;
+
+/// Outcome of a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Submitted {
+    /// An operator will decide.
+    Proposed,
+    /// Queued for fetching.
+    Queued,
+    /// Proposed before; the decision is pending.
+    ProposedBefore,
+    Known,
+    /// An operator declined the URL.
+    Declined,
+    /// Submissions are disabled.
+    Off,
+    /// The crawler does not fetch this URL.
+    OutOfReach,
+    /// Rate limit exceeded; seconds to wait.
+    TooOften(u64),
+    /// Too many submissions are pending.
+    Full,
+}
+
+impl AppState {
+    /// Handles a URL submitted by a visitor.
+    pub(crate) async fn submit(&self, visitor: &Visitor, url: PageUrl) -> Result<Submitted, ServiceError> {
+        let config = self.config();
+        if config.web.submit == Submit::Off {
+            return Ok(Submitted::Off);
+        }
+        if is_robots_txt(&url) || (names_private_host(&url) && !config.crawl.allow_private) {
+            return Ok(Submitted::OutOfReach);
+        }
+        let client = &visitor.client;
+        let forwarded = client.forwarded.as_ref().filter(|_| config.web.behind_proxy);
+        let address = forwarded.unwrap_or(&client.address);
+        let address = address.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        if let Err(wait) = self.api().submissions.acquire(&client_network(address)) {
+            return Ok(Submitted::TooOften(wait.as_secs().saturating_add(1)));
+        }
+        self.run_blocking(move |service| submit_url(service, url)).await
+    }
+}
+
+fn submit_url(service: &Service, url: PageUrl) -> Result<Submitted, ServiceError> {
+    let web = &service.config.web;
+    let catalog = SqliteCatalog::open_reader(&service.data.catalog())?;
+    let mut undecided = 0;
+    if let Some(catalog) = &catalog {
+        if catalog.is_removed(&url)? {
+            return Ok(Submitted::Declined);
+        }
+        if is_known(catalog, &url)? {
+            return Ok(Submitted::Known);
+        }
+        let submissions = catalog.submissions()?;
+        match submissions.iter().find(|submission| submission.url == url).map(|s| s.accepted) {
+            Some(None) => return Ok(Submitted::ProposedBefore),
+            Some(Some(true)) => return Ok(Submitted::Known),
+            Some(Some(false)) => return Ok(Submitted::Declined),
+            None => {}
+        }
+        undecided = submissions.iter().filter(|submission| submission.accepted.is_none()).count();
+    }
+    if undecided + left_orders(&service.data) >= web.submissions {
+        return Ok(Submitted::Full);
+    }
+    let (order, submitted) = match web.submit {
+        Submit::Off => return Ok(Submitted::Off),
+        Submit::Propose => (Order::Propose(vec![url]), Submitted::Proposed),
+        Submit::Add => (Order::Add(vec![url]), Submitted::Queued),
+    };
+    Ok(match leave(&service.data, &order, web.submissions)? {
+        Left::Waits => submitted,
+        Left::Full => Submitted::Full,
+    })
+}
+
+fn is_known(catalog: &dyn Catalog, url: &PageUrl) -> Result<bool, StoreError> {
+    Ok(catalog.page(url.id())?.is_some() || catalog.page(url.with_sorted_query().id())?.is_some())
+}
