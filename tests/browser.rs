@@ -100,7 +100,7 @@ fn a_snapshot_shows_where_the_words_are() {
 
     assert!(browser.run(browser.find(".banner").is_displayed()));
     assert_eq!(browser.text(".banner h1"), title);
-    assert!(browser.text(".banner").contains("This is our copy of the page, stored on "));
+    assert!(browser.text(".banner").contains("This is a snapshot of the page, stored on "));
     let legend = browser.texts(".legend a");
     assert_eq!(legend.len(), 2, "{legend:?}");
 

@@ -135,7 +135,7 @@ fn the_crawl_is_steered_while_it_runs() {
     state("running");
     browser.click("form[action='/admin/crawl/pause'] button");
     state("held");
-    assert!(said(&browser).contains("pauses"), "{}", said(&browser));
+    assert!(said(&browser).contains("paused"), "{}", said(&browser));
 
     // Paused, it takes seeds and does not ask for them; once it goes on, figures move by themselves.
     browser.open(&format!("{home}/admin/crawl"));
@@ -176,12 +176,12 @@ fn the_crawl_is_steered_while_it_runs() {
     // The story of a page, and fetching it now.
     let rose = format!("http://127.0.0.1:{}/rose", site.port);
     browser.open(&format!("{home}/admin/page?url={rose}"));
-    assert_eq!(browser.text("#verdict"), "It is found.");
+    assert_eq!(browser.text("#verdict"), "The page can be found.");
     let visits = asked.load(Ordering::SeqCst);
     browser.click("form[action='/admin/page/fetch'] button");
     until("the page is fetched now", || asked.load(Ordering::SeqCst) > visits);
     browser.open(&format!("{home}/admin/page?url=http://127.0.0.1:{}/no-such-page", site.port));
-    assert!(browser.text("#verdict").contains("Nobody ever heard"), "{}", browser.text("#verdict"));
+    assert!(browser.text("#verdict").contains("The page is unknown"), "{}", browser.text("#verdict"));
     browser.click("form[action='/admin/page/fetch'] button");
     until("what is missing says so", || {
         browser.open(&format!("{home}/admin/page?url=http://127.0.0.1:{}/no-such-page", site.port));
@@ -296,7 +296,7 @@ fn submissions_builds_and_settings() {
     std::fs::write(&file, &others).unwrap();
     fill(&browser, "#rank-k1 input[type=text]", "1.4");
     browser.click("#rank-k1 button");
-    until("it is told", || said(&browser).contains("meanwhile"));
+    until("it is told", || said(&browser).contains("in the meantime"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), others);
     // All of them are brought at once.
     browser.click("details:has(form[action='/admin/settings/import']) summary");

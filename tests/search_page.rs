@@ -220,7 +220,7 @@ fn everything_is_reachable_by_keyboard() {
     // Users can switch the shortcuts off.
     browser.open(&demo.url("/help"));
     browser.click("#keys p a");
-    until("they are off", || browser.text("#keys p a") == "Turn keys on");
+    until("they are off", || browser.text("#keys p a") == "Turn shortcuts on");
     browser.open(&demo.url("/search?q=lighthouse"));
     browser.press("n");
     stays("the key means nothing", || !browser.url().contains("page=2"));

@@ -1,4 +1,4 @@
-// The desk without this is complete; with it figures move on by themselves.
+// Live updates of the desk, which is complete without this script.
 "use strict";
 (() => {
   const UNITS = ["B", "KB", "MB", "GB", "TB"];
@@ -7,18 +7,18 @@
     while (value >= 1000 && unit < UNITS.length - 1) { value /= 1000; unit++ }
     return (unit === 0 || value >= 100 ? value.toFixed(0) : value.toFixed(1)) + " " + UNITS[unit];
   };
-  const written = (value, unit) => {
+  const format = (value, unit) => {
     if (unit === "bytes") return bytes(value);
     if (unit === "part") return Math.round(value * 100) + " %";
     if (value >= 1000) return Math.round(value).toLocaleString("en");
     return value >= 10 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(1);
   };
 
-  // The strip of pages on a telephone shows where one is.
+  // On narrow screens, scroll the navigation to the current page.
   const here = document.querySelector(".desk-nav [aria-current]");
   if (here) here.closest("ul").scrollLeft = here.offsetLeft - 40;
 
-  // Charts: 300 points, the newest on the right.
+  // Charts: 300 points, newest on the right.
   const charts = [...document.querySelectorAll("[data-chart]")].map(figure => {
     const line = figure.querySelector("polyline");
     const points = line.getAttribute("points").trim();
@@ -35,19 +35,19 @@
   };
   const take = sample => {
     const box = document.querySelector("[data-state]");
-    // Another state has other words and levers.
+    // Another state has other texts and buttons.
     if (box && box.dataset.state !== sample.state) { location.reload(); return }
     for (const chart of charts) {
       chart.values.push(sample[chart.name] || 0);
       if (chart.values.length > 300) chart.values.shift();
       draw(chart);
       const figure = chart.figure.querySelector("[data-figure]");
-      if (figure) figure.textContent = written(sample[chart.name] || 0, chart.unit);
+      if (figure) figure.textContent = format(sample[chart.name] || 0, chart.unit);
     }
   };
   const live = document.querySelector("[data-live]");
   if (live && window.EventSource) {
-    // What the page was drawn with goes on as values: heights say what they were, relative to the top.
+    // Recover the values of the initial chart from the heights of its points.
     for (const chart of charts) {
       const points = chart.line.getAttribute("points").trim();
       const top = Number(chart.figure.dataset.top) || 1;
@@ -55,29 +55,29 @@
     }
     const source = new EventSource(live.dataset.live);
     source.onmessage = event => take(JSON.parse(event.data));
-    // What was just done is told by the page that follows; nothing may come in between.
+    // The next page shows the result of an action: no reload may come in between.
     for (const end of ["pagehide", "submit"]) addEventListener(end, () => source.close());
   }
 
-  // Parts that are asked for again every so many seconds.
+  // Parts that are reloaded periodically.
   for (const part of document.querySelectorAll("[data-refresh]")) {
-    const again = async id => {
+    const reload = async id => {
       let wait = 0;
       try {
         const answer = await fetch(location.href, { headers: { accept: "text/html" } });
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
         const old = document.getElementById(id);
         if (!answer.ok || answer.redirected || !fresh || !old) return;
-        // Nothing is taken from under a hand that uses it.
+        // Do not replace a part that has the focus.
         if (!old.contains(document.activeElement)) old.replaceWith(document.adoptNode(fresh));
         wait = Number(fresh.dataset.refresh) || 0;
       } catch { wait = 5 }
-      if (wait) setTimeout(() => again(id), wait * 1000);
+      if (wait) setTimeout(() => reload(id), wait * 1000);
     };
-    setTimeout(() => again(part.id), Number(part.dataset.refresh) * 1000);
+    setTimeout(() => reload(part.id), Number(part.dataset.refresh) * 1000);
   }
 
-  // "Choose all".
+  // "Select all".
   for (const button of document.querySelectorAll("[data-all]")) {
     button.hidden = false;
     button.addEventListener("click", () => {

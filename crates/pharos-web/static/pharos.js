@@ -1,11 +1,11 @@
-// What scripts add to pages that work without them: suggestions, keys, and telling what was clicked.
+// Enhancements of pages that work without scripts: suggestions, shortcuts, and click reporting.
 (() => {
   "use strict";
   const $ = (css, of = document) => of.querySelector(css);
   const $$ = (css, of = document) => [...of.querySelectorAll(css)];
   const box = $(".box input[name=q]");
 
-  // Suggestions: a list box below the search box (WAI-ARIA's combobox).
+  // Suggestions: a list box below the search box (WAI-ARIA combobox pattern).
   if (box) {
     const form = box.form;
     const list = document.createElement("ul");
@@ -18,15 +18,15 @@
     for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-controls", list.id], ["aria-expanded", "false"]]) {
       box.setAttribute(name, value);
     }
-    let typed = box.value; // What the person wrote, while the box shows a suggestion.
+    let typed = box.value; // Typed text, while the box shows a suggestion.
     let at = -1;
-    let asking = null;
+    let pending = null;
     let timer = 0;
-    const known = new Map();
+    const cache = new Map();
 
     const close = () => {
       clearTimeout(timer);
-      asking?.abort();
+      pending?.abort();
       list.hidden = true;
       at = -1;
       box.setAttribute("aria-expanded", "false");
@@ -40,7 +40,7 @@
       else box.setAttribute("aria-activedescendant", options[at].id);
       box.value = at < 0 ? typed : options[at].textContent;
     };
-    const go = (text) => {
+    const submit = (text) => {
       box.value = text;
       const from = document.createElement("input");
       from.type = "hidden";
@@ -49,7 +49,7 @@
       form.append(from);
       close();
       form.requestSubmit();
-      // Whoever comes back types again.
+      // Without the field if the user returns to the page.
       setTimeout(() => from.remove());
     };
     const show = (texts) => {
@@ -66,40 +66,40 @@
       list.hidden = texts.length === 0;
       box.setAttribute("aria-expanded", String(!list.hidden));
     };
-    const ask = async () => {
-      asking?.abort();
+    const fetchSuggestions = async () => {
+      pending?.abort();
       const text = typed;
       if (!text.trim()) return close();
-      if (!known.has(text)) {
-        asking = new AbortController();
+      if (!cache.has(text)) {
+        pending = new AbortController();
         try {
-          const answer = await fetch(`/suggest?q=${encodeURIComponent(text)}`, { signal: asking.signal });
+          const answer = await fetch(`/suggest?q=${encodeURIComponent(text)}`, { signal: pending.signal });
           if (!answer.ok) return;
           const [, texts] = await answer.json();
-          if (known.size > 200) known.clear();
-          if (texts.length) known.set(text, texts.slice(0, 8));
-        } catch { return; /* another letter was typed, or nobody is there */ }
+          if (cache.size > 200) cache.clear();
+          if (texts.length) cache.set(text, texts.slice(0, 8));
+        } catch { return; /* aborted by further input, or the server is unreachable */ }
       }
-      if (text === typed && document.activeElement === box) show(known.get(text) ?? []);
+      if (text === typed && document.activeElement === box) show(cache.get(text) ?? []);
     };
     box.addEventListener("input", (event) => {
       typed = box.value;
       clearTimeout(timer);
-      // Pinyin on its way to Han characters is asked for, too: the reply knows both.
-      timer = setTimeout(ask, event.isComposing ? 150 : 60);
+      // Pinyin input during composition is sent, too: suggestions match both.
+      timer = setTimeout(fetchSuggestions, event.isComposing ? 150 : 60);
     });
     box.addEventListener("keydown", (event) => {
       if (event.isComposing) return;
       const count = list.children.length;
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        if (list.hidden) { typed = box.value; ask(); event.preventDefault(); return; }
+        if (list.hidden) { typed = box.value; fetchSuggestions(); event.preventDefault(); return; }
         const step = event.key === "ArrowDown" ? 1 : -1;
-        // One place more than there are suggestions: what was typed.
+        // One position more than there are suggestions: the typed text.
         choose((at + 1 + step + count + 1) % (count + 1) - 1);
         event.preventDefault();
       } else if (event.key === "Enter" && !list.hidden && at >= 0) {
         event.preventDefault();
-        go(box.value);
+        submit(box.value);
       } else if (event.key === "Escape" && !list.hidden) {
         box.value = typed;
         close();
@@ -108,16 +108,16 @@
     });
     box.addEventListener("blur", close);
     form.addEventListener("submit", close);
-    // Before the box loses its focus.
+    // Runs before the box loses the focus.
     list.addEventListener("mousedown", (event) => {
       event.preventDefault();
       const option = event.target.closest("li");
-      if (option && event.button === 0) go(option.textContent);
+      if (option && event.button === 0) submit(option.textContent);
     });
     window.addEventListener("pageshow", close);
   }
 
-  // Keys, as in other search engines. /help tells them and turns them off.
+  // Keyboard shortcuts, as in other search engines. /help lists them and turns them off.
   const results = $$(".hits > li");
   let here = -1;
   const visit = (place) => {
@@ -166,7 +166,7 @@
     action();
   });
 
-  // Menus close when something else is looked at.
+  // Menus close on a click elsewhere.
   document.addEventListener("click", (event) => {
     for (const menu of $$(".filters details[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
@@ -175,9 +175,9 @@
     if (menu) { menu.open = false; $("summary", menu).focus(); }
   });
 
-  // Clicks: told by a beacon with the name of what was shown. Without scripts they are not told.
-  const remembered = "pharos-clicked";
-  const tell = (params) => navigator.sendBeacon?.(`/api/v1/click?${new URLSearchParams(params)}`);
+  // Click reporting by beacons with the id of the impression.
+  const storageKey = "pharos-clicked";
+  const report = (params) => navigator.sendBeacon?.(`/api/v1/click?${new URLSearchParams(params)}`);
   const place = (link) => {
     const impression = link.closest("[data-impression]")?.dataset.impression;
     if (!impression) return null;
@@ -194,23 +194,23 @@
     const link = event.target.closest?.("a");
     const click = link && (event.type === "click" || event.button === 1) && place(link);
     if (!click) return;
-    tell(click);
-    try { sessionStorage.setItem(remembered, JSON.stringify({ click, at: Date.now() })); } catch { /* not allowed to remember */ }
+    report(click);
+    try { sessionStorage.setItem(storageKey, JSON.stringify({ click, at: Date.now() })); } catch { /* storage is not available */ }
   };
   document.addEventListener("click", clicked);
   document.addEventListener("auxclick", clicked);
   const shown = $("[data-impression]")?.dataset.impression;
-  if (shown) tell({ impression: shown, kind: "seen", rank: 0 });
-  // Back from a result: how long was that?
+  if (shown) report({ impression: shown, kind: "seen", rank: 0 });
+  // On return from a result, report the dwell time.
   const back = () => {
     if (document.visibilityState !== "visible") return;
     let last = null;
     try {
-      last = JSON.parse(sessionStorage.getItem(remembered));
-      sessionStorage.removeItem(remembered);
-    } catch { /* nothing remembered */ }
+      last = JSON.parse(sessionStorage.getItem(storageKey));
+      sessionStorage.removeItem(storageKey);
+    } catch { /* nothing stored */ }
     if (!["result", "snapshot"].includes(last?.click?.kind)) return;
-    tell({ ...last.click, kind: "leave", dwell: Math.max(0, Date.now() - last.at) });
+    report({ ...last.click, kind: "leave", dwell: Math.max(0, Date.now() - last.at) });
   };
   document.addEventListener("visibilitychange", back);
   window.addEventListener("pageshow", back);

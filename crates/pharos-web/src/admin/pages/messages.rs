@@ -87,7 +87,7 @@ messages! { PageMessages {
     scope_domain: "on the domains of the seeds", "种子网页所在的整个域名";
     scope_any: "anywhere", "不限";
     max_depth: "Maximum depth in clicks from a seed", "距种子网页的最大点击数";
-    guide_words: "Topic words", "主题词";
+    guide_words: "Guide words", "引导词";
     guide_words_hint: "Pages about these topics, and the pages they link to, are fetched first. One word per line.", "与这些主题相关的网页及其链接优先抓取。每行一个词。";
     include: "Only URLs that match", "仅抓取匹配的网址";
     exclude: "Exclude URLs that match", "排除匹配的网址";
