@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Stored in the data directory: `desk/operators.json` (operators.rs; passwords are hashed in password.rs) and
-//! `desk/actions.jsonl` (action_log/). DeskSessions (session.rs) and the setup code (setup_code.rs) are held in memory only.
+//! `desk/actions.jsonl` (action_log/). Sessions (session.rs) and the setup code (setup_code.rs) are held in memory only.
 //!
 //! # Adding a page
 //!

@@ -56,13 +56,13 @@ use crate::state::{AppState, Service};
 const BACKLOG: u32 = 4096;
 
 /// Time limit for requests in flight after the stop signal.
-pub(crate) const GRACE: Duration = Duration::from_secs(5);
+pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// Pause after an accept error, mostly a lack of file descriptors.
-const RECOVERY: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Maximum number of concurrent requests of an HTTP/2 connection.
-const STREAMS: u32 = 100;
+const MAX_STREAMS: u32 = 100;
 
 /// Maximum number of header fields of a request.
 const MAX_FIELDS: usize = 100;
@@ -93,7 +93,7 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 /// Serves until `stop`, then finishes the requests in flight, for at most five seconds.
 ///
 /// # Errors
-/// Fails if certificates or settings are invalid, or if event_loops cannot be started.
+/// Fails if certificates or settings are invalid, or if threads cannot be started.
 pub async fn serve(
     listener: TcpListener,
     service: Service,
@@ -129,7 +129,7 @@ pub async fn serve(
     app.begin_shutdown();
     tokio::select! {
         () = server.graceful.shutdown() => {}
-        () = tokio::time::sleep(GRACE) => {}
+        () = tokio::time::sleep(SHUTDOWN_GRACE) => {}
     }
     upkeep.abort();
     if let Some(watching) = watching {
@@ -163,7 +163,7 @@ fn builder(web: &WebConfig) -> Builder<TokioExecutor> {
     builder
         .http2()
         .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS)
+        .max_concurrent_streams(MAX_STREAMS)
         .max_header_list_size(u32::try_from(head).unwrap_or(u32::MAX));
     builder
 }
@@ -178,7 +178,7 @@ impl Server {
                 // The client closed the connection before it was accepted.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
                     tracing::warn!(%error, "cannot accept a connection");
-                    tokio::time::sleep(RECOVERY).await;
+                    tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }
                 return;
             }
@@ -304,7 +304,7 @@ mod tests {
         // An idle connection delays the shutdown no longer than the grace period.
         let _idle = TcpStream::connect(running.address).await.unwrap();
         running.stop.take().unwrap().send(()).unwrap();
-        tokio::time::timeout(GRACE * 2, running.server).await.unwrap().unwrap().unwrap();
+        tokio::time::timeout(SHUTDOWN_GRACE * 2, running.server).await.unwrap().unwrap().unwrap();
         assert!(TcpStream::connect(running.address).await.is_err());
     }
 

@@ -14,8 +14,8 @@ use pharos_index::{Change, Document, EmbeddedIndex, Index};
 use pharos_mining::system::Readings;
 use pharos_query::Search;
 use pharos_store::{
-    Catalog, Change as Known, Content, DataDir, DiskLibrary, Library, Record, Response, SqliteCatalog,
-    Writing,
+    Catalog, Change as CatalogChange, Content, DataDir, DiskLibrary, Library, Record, Response,
+    SqliteCatalog, Writing,
 };
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -37,7 +37,7 @@ impl TestPage {
     }
 
     /// Returns the path of the cached page.
-    pub(crate) fn snapshot(&self) -> String {
+    pub(crate) fn cached_page(&self) -> String {
         format!("/snapshot/{}", self.url().id())
     }
 
@@ -96,10 +96,10 @@ fn settings_of(data: &DataDir) -> SettingsSource {
 }
 
 /// Applies changes to the catalog.
-pub(crate) fn apply_changes(dir: &TempDir, changes: &[Known]) {
+pub(crate) fn apply_changes(dir: &TempDir, changes: &[CatalogChange]) {
     let catalog = SqliteCatalog::open_writer(&DataDir::at(dir.path()).catalog()).unwrap();
-    let so_far = catalog.absorbed().unwrap();
-    catalog.apply(changes, LibraryPosition { offset: so_far.offset + 1, ..so_far }).unwrap();
+    let position = catalog.absorbed().unwrap();
+    catalog.apply(changes, LibraryPosition { offset: position.offset + 1, ..position }).unwrap();
 }
 
 /// A response.

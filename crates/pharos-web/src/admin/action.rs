@@ -1,4 +1,4 @@
-//! FormFields posts that change something on the desk.
+//! Form posts that change something on the desk.
 //!
 //! An [`Action`] exists only if a logged-in operator with write permission submitted a form of this site. All other
 //! requests are denied, and the denial is written to the action log.

@@ -230,9 +230,9 @@ mod tests {
     fn repeated_refusals_do_not_fill_the_disk() {
         let temp = tempfile::tempdir().unwrap();
         let log = action_log(&temp);
-        let knock =
-            ActionEntry { outcome: ActionOutcome::Refused("wrong"), action: "login", ..entry("", "knock") };
-        (0..1_000).for_each(|_| log.append(&knock));
+        let refusal =
+            ActionEntry { outcome: ActionOutcome::Refused("wrong"), action: "login", ..entry("", "attempt") };
+        (0..1_000).for_each(|_| log.append(&refusal));
         assert!((10..100).contains(&all(&log).len()), "{} lines", all(&log).len());
         (0..200).for_each(|n| log.append(&entry(&n.to_string(), "")));
         let done = all(&log).into_iter().filter(|entry| entry.outcome == "done").count();
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn an_unwritable_folder_is_no_error() {
         let temp = tempfile::tempdir().unwrap();
-        fs::write(temp.path().join("desk"), "a file where the dir would be").unwrap();
+        fs::write(temp.path().join("desk"), "a file in place of the directory").unwrap();
         let log = action_log(&temp);
         log.append(&entry("x", ""));
         assert!(log.read(&ActionFilter::default(), 0, 10).is_ok_and(|page| page.entries.is_empty()));

@@ -1,4 +1,4 @@
-//! PageFrame of every desk page: navigation, the logged-in operator, and the notice about the last action.
+//! Frame of every desk page: navigation, the logged-in operator, and the notice about the last action.
 
 use std::ops::Deref;
 

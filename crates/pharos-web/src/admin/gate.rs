@@ -144,14 +144,14 @@ pub(super) fn next_page(requested: &str) -> Option<String> {
     {
         return None;
     }
-    let here = Url::parse("http://desk.invalid/").ok()?;
-    let url = here
+    let base = Url::parse("http://desk.invalid/").ok()?;
+    let url = base
         .join(requested.strip_prefix('/').filter(|rest| !rest.starts_with('/')).map(|_| requested)?)
         .ok()?;
     let path = url.path();
     let is_page = (path == HOME || path.starts_with("/admin/"))
         && ![LOGIN, SETUP, "/admin/logout"].contains(&path)
-        && url.host_str() == here.host_str();
+        && url.host_str() == base.host_str();
     is_page.then(|| url[url::Position::BeforePath..url::Position::AfterQuery].to_string())
 }
 

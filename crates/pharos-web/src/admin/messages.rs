@@ -47,7 +47,7 @@ messages! { DeskMessages {
     setup_code: "Setup code", "设置码";
     setup_code_hint: "Pharos prints it at startup, in the terminal or the log.", "Pharos 启动时会在终端或日志中显示。";
     setup_wrong_code: "Wrong setup code.", "设置码不正确。";
-    setup_spent: "The setup code has expired. Restart Pharos to get a new one.", "设置码已失效。请重新启动 Pharos 以获得新的设置码。";
+    setup_expired: "The setup code has expired. Restart Pharos to get a new one.", "设置码已失效。请重新启动 Pharos 以获得新的设置码。";
     setup_do: "Set up", "完成设置";
 
     name_hint: "The name must have 1 to {} characters.", "用户名须为 1 至 {} 个字符。";

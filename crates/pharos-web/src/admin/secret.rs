@@ -6,14 +6,14 @@ use std::io;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// Returns `N` bytes from the system's random_bytes number generator.
+/// Returns `N` bytes from the system's random number generator.
 pub(super) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no system randomness available"))?;
     Ok(bytes)
 }
 
-/// Returns 256 random_bytes bits in hexadecimal, for cookies and forms.
+/// Returns 256 random bits in hexadecimal, for cookies and forms.
 pub(super) fn random_token() -> io::Result<String> {
     let mut text = String::new();
     for byte in random_bytes::<32>()? {

@@ -1,6 +1,6 @@
-//! DeskSessions of logged-in operators: a random token in a cookie, of which the server stores only the digest.
+//! Sessions of logged-in operators: a random token in a cookie, of which the server stores only the digest.
 //!
-//! DeskSessions are held in memory, so a restart requires a new login. A session ends after a period without activity, after a
+//! Sessions are held in memory, so a restart requires a new login. A session ends after a period without activity, after a
 //! week at the latest, and with any change of its operator's account.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! DeskSettings of the desk, validated at start.
+//! Settings of the desk, validated at start.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use thiserror::Error;
 /// Maximum lifetime of a session.
 pub(super) const MAX_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Minimum idle_timeout timeout.
+/// Minimum idle timeout.
 const MIN_IDLE: Duration = Duration::from_secs(60);
 
 /// Minimum length of a setup code given in the environment.

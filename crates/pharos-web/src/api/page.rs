@@ -45,7 +45,7 @@ pub(crate) struct PageAnswer {
     url: String,
     /// State of the page in the crawl.
     state: ApiPageState,
-    /// Whether the page can be found by searching.
+    /// `true` if the page can be found by searching.
     searchable: bool,
     /// Title, if the page is searchable.
     #[schema(required)]
@@ -101,7 +101,7 @@ pub(crate) struct PageVersion {
     /// Hash of the content; equal for identical content.
     #[schema(pattern = "^[0-9a-f]{16}$")]
     digest: String,
-    /// How much of the content is stored.
+    /// Extent of the stored content.
     kept: VersionKept,
     /// Size of the stored content in bytes.
     #[schema(required)]
@@ -111,7 +111,7 @@ pub(crate) struct PageVersion {
     snapshot_url: Option<String>,
 }
 
-/// How much of a version is stored.
+/// Extent of the stored content of a version.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum VersionKept {
@@ -374,7 +374,7 @@ mod tests {
         assert_eq!(status, StatusCode::OK);
         let size = a["versions"][0]["size"].as_u64().unwrap();
         assert!(size > 20, "{a}");
-        let snapshot = PAGES[0].snapshot();
+        let snapshot = PAGES[0].cached_page();
         assert_eq!(
             a,
             json!({

@@ -12,7 +12,7 @@ use crate::server::visitor::Visitor;
 pub(crate) struct ApiParams<'v>(pub(crate) &'v Visitor);
 
 impl<'v> ApiParams<'v> {
-    /// Returns a text that may be given at max once.
+    /// Returns a text that may be given at most once.
     pub(crate) fn text(self, name: &'v str) -> Result<Option<&'v str>, ApiError> {
         let mut given = self.0.values(name);
         let first = given.next();

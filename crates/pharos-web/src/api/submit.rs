@@ -162,7 +162,7 @@ fn answer(url: &str, submitted: Submitted) -> Result<Response, ApiError> {
         ),
         Submitted::Full => retry_later(
             StatusCode::SERVICE_UNAVAILABLE,
-            "too many submissions await a decision: try again retry_later",
+            "too many submissions await a decision: try again later",
             FULL_RETRY_SECONDS,
         ),
     }

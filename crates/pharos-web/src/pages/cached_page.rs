@@ -383,7 +383,7 @@ mod tests {
     async fn each_word_has_its_colour_and_a_link_to_its_occurrence() {
         let (_dir, service) = engine(&[PAGE], Config::default());
         let router = router(service).unwrap();
-        let here = PAGE.snapshot();
+        let here = PAGE.cached_page();
 
         let banner = get(&router, &format!("{here}?q=lighthouse+rock+ship")).await;
         assert_eq!(banner.status, StatusCode::OK);
@@ -424,7 +424,7 @@ mod tests {
     #[tokio::test]
     async fn a_stored_page_is_sandboxed() {
         let (_dir, service) = engine(&[PAGE], Config::default());
-        let content = get(&router(service).unwrap(), &format!("{}/content", PAGE.snapshot())).await;
+        let content = get(&router(service).unwrap(), &format!("{}/content", PAGE.cached_page())).await;
         let policy = content.header("content-security-policy");
         assert!(
             policy.starts_with("sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none';"),
@@ -449,7 +449,7 @@ mod tests {
         let (_dir, service) = engine(&pages, Config::default());
         let router = router(service).unwrap();
         for page in &pages {
-            for path in [page.snapshot(), format!("{}/content", page.snapshot())] {
+            for path in [page.cached_page(), format!("{}/content", page.cached_page())] {
                 let reply = get(&router, &path).await;
                 assert_eq!(reply.status, StatusCode::FORBIDDEN);
                 assert!(reply.text().contains("does not allow snapshots"), "{}", reply.text());
@@ -523,7 +523,7 @@ mod tests {
     }
 
     async fn banner_and_content(router: &Router, params: &str) -> (Reply, Reply) {
-        let here = PAGE.snapshot();
+        let here = PAGE.cached_page();
         let banner = get(router, &format!("{here}?{params}")).await;
         (banner, get(router, &format!("{here}/content?{params}")).await)
     }
@@ -539,7 +539,7 @@ mod tests {
         let dropped = Answered { position: gone, ..answered("dropped") };
         visit(&service, &catalog, &PAGE, at("2025-06-01T08:00:00Z"), dropped);
         let router = router(service).unwrap();
-        let here = PAGE.snapshot();
+        let here = PAGE.cached_page();
 
         let (banner, content) = banner_and_content(&router, "q=lighthouse").await;
         let html = banner.text();
@@ -599,7 +599,7 @@ mod tests {
                 (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND),
                 "{odd}"
             );
-            assert!(banner.text().contains("Version not indexed"), "{odd}: {}", banner.text());
+            assert!(banner.text().contains("Version not found"), "{odd}: {}", banner.text());
             assert!(banner.text().contains(&format!("<a href=\"{here}?q=rock\"><bdi>The tower</bdi></a>")));
         }
         assert_eq!(get(&router, &format!("{here}?at=")).await.status, StatusCode::OK);
@@ -614,7 +614,7 @@ mod tests {
             let at = first.plus(Duration::from_secs(86_400) * day);
             store(&service, &catalog, &PAGE, at, "", &format!("Number {day} of the lighthouse."));
         }
-        let html = get(&router(service).unwrap(), &PAGE.snapshot()).await;
+        let html = get(&router(service).unwrap(), &PAGE.cached_page()).await;
         let html = html.text();
         let (listed, all) = html.split_once("<details>").unwrap();
         assert_eq!(
@@ -647,7 +647,7 @@ mod tests {
         let catalog = catalog(&service, &PAGE);
         store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), noarchive, "An old lighthouse.");
         let router = router(service).unwrap();
-        assert_eq!(get(&router, &PAGE.snapshot()).await.status, StatusCode::OK);
+        assert_eq!(get(&router, &PAGE.cached_page()).await.status, StatusCode::OK);
 
         let removed = Change::Removed(Removal::Page(PAGE.url()));
         catalog.apply(&[removed], LibraryPosition { file: 9, offset: 0 }).unwrap();
@@ -666,7 +666,7 @@ mod tests {
         let page = TestPage { text, ..PAGE };
         let (_dir, service) = engine(&[page], Config::default());
         let router = router(service).unwrap();
-        let here = PAGE.snapshot();
+        let here = PAGE.cached_page();
         let (banner, content) = banner_and_content(&router, "q=lighthouse&view=text").await;
         let html = banner.text();
         for part in [
@@ -705,11 +705,11 @@ mod tests {
         };
         let (_dir, service) = engine(&[TestPage { ..pdf }], Config::default());
         let router = router(service).unwrap();
-        let banner = get(&router, &format!("{}?q=lighthouse", pdf.snapshot())).await;
+        let banner = get(&router, &format!("{}?q=lighthouse", pdf.cached_page())).await;
         assert!(!banner.text().contains("class=\"views\""), "{}", banner.text());
         assert!(banner.text().contains("lighthouse<small>1</small>"), "{}", banner.text());
         for view in ["", "&view=text"] {
-            let content = get(&router, &format!("{}/content?q=lighthouse{view}", pdf.snapshot())).await;
+            let content = get(&router, &format!("{}/content?q=lighthouse{view}", pdf.cached_page())).await;
             let html = content.text();
             assert!(html.contains("<h1>A paper</h1><p>The <mark"), "{html}");
             assert!(html.contains("&lt;of&gt; paper.</p><p>Shines.</p>"), "{html}");
@@ -723,7 +723,7 @@ mod tests {
         let page = PAGE.url();
         let reply = get(&router, &format!("/snapshot?url={page}")).await;
         assert_eq!(reply.status, StatusCode::SEE_OTHER);
-        assert_eq!(reply.header("location"), PAGE.snapshot());
+        assert_eq!(reply.header("location"), PAGE.cached_page());
         let reply = get(&router, &format!("/api/v1/page?url={page}")).await;
         let json: serde_json::Value = serde_json::from_str(reply.text()).unwrap();
         assert_eq!((json["title"].as_str(), json["url"].as_str()), (Some("The tower"), Some(page.as_str())));

@@ -159,7 +159,7 @@ struct CleanedPageView {
     cached_page: String,
     facts: Vec<Fact>,
     legend: Vec<LegendGroup>,
-    /// How a line is classified, in a sentence.
+    /// Explanation of the classification.
     rule: String,
     /// Note above the lines.
     remark: Option<&'static str>,
@@ -261,7 +261,7 @@ mod tests {
             "<dt>Type</dt><dd>topic page</dd>",
             "<dt>Language</dt><dd>English</dd>",
             "<dt>Charset</dt><dd>UTF-8</dd>",
-            "<dt>CopyLookup</dt><dd>31 Jan 2026</dd>",
+            "<dt>Stored</dt><dd>31 Jan 2026</dd>",
             "<a href=\"https://www.example.org/tower\">",
             "?q=lamp\" rel=\"nofollow\">Snapshot</a>",
             "href=\"/search?q=lamp\" aria-label=\"Pharos: Back to results\"",

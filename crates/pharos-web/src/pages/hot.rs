@@ -55,7 +55,7 @@ struct HourBar {
     y: u64,
     height: u64,
     title: String,
-    /// HourlyChart ago, below every sixth bar.
+    /// Hours ago, below every sixth bar.
     label: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::server::rate_limit::client_network;
 
-/// One client network may use at max_per_network this fraction of the slots.
+/// One client network may use at most this fraction of the slots.
 const MAX_SHARE: usize = 16;
 
 /// Minimum limit: browsers open several connections, and users share addresses.

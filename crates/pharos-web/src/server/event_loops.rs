@@ -14,7 +14,7 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Ticks between polls of the queue for tasks woken by other loops, such as completed queries: they have waited already.
+/// Ticks between polls of the queue for tasks woken by other threads, such as completed queries: they have waited already.
 const GLOBAL_QUEUE_INTERVAL: u32 = 2;
 
 /// A set of event loops, which end with all their connections when it is dropped.

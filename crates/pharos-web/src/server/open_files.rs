@@ -10,9 +10,9 @@ pub(crate) fn raise_limit_for(connections: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let wanted = connections as u64 + RESERVED;
     let Some(current) = limit.current.filter(|current| *current < wanted) else { return connections.max(1) };
-    let most = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
-    let raised = match setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: limit.maximum }) {
-        Ok(()) => most,
+    let target = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    let raised = match setrlimit(Resource::Nofile, Rlimit { current: Some(target), maximum: limit.maximum }) {
+        Ok(()) => target,
         Err(error) => {
             tracing::warn!(%error, "cannot raise the limit on open files");
             current
@@ -40,8 +40,8 @@ mod tests {
     #[test]
     fn at_least_one_and_at_most_the_wanted_connections_fit() {
         for wanted in [0, 1, 100, 1 << 40] {
-            let room = raise_limit_for(wanted);
-            assert!(room >= 1 && room <= wanted.max(1), "{wanted}: {room}");
+            let fitting = raise_limit_for(wanted);
+            assert!(fitting >= 1 && fitting <= wanted.max(1), "{wanted}: {fitting}");
         }
     }
 }

@@ -27,14 +27,14 @@ const MAX_KEYS: usize = 50_000;
 /// Number of requests between two sweeps.
 const SWEEP_INTERVAL: u32 = 4_096;
 
-/// Retry time while too count keys are tracked.
+/// Retry time while too many keys are tracked.
 const FULL_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// A rate limit per key.
 pub(crate) struct RateLimit<K: Hash + Eq + Clone> {
     limiter: Option<DefaultKeyedRateLimiter<K>>,
     requests: AtomicU32,
-    /// Too count active keys: all requests are rejected until some expire.
+    /// Too many active keys: all requests are rejected until some expire.
     is_full: AtomicBool,
     /// Second of the last sweep while full, counted from `began`.
     swept: AtomicU64,
@@ -132,7 +132,7 @@ pub(crate) fn client_address(
 
 /// Returns the last address in `X-Forwarded-For`, which our proxy added; earlier ones are untrusted.
 pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
-    let line = headers.get_all(HeaderName::from_static("x-forwarded_address-for")).iter().next_back()?;
+    let line = headers.get_all(HeaderName::from_static("x-forwarded-for")).iter().next_back()?;
     line.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
 }
 
@@ -206,14 +206,14 @@ mod tests {
         let (_dir, service) = engine(&[], config);
         let router = crate::router(service).unwrap();
         let ask = async |path: &str, from: &str, key: &str| {
-            get_with(&router, path, &[("x-forwarded_address-for", from), ("api-key", key)]).await
+            get_with(&router, path, &[("x-forwarded-for", from), ("api-key", key)]).await
         };
         for _ in 0..2 {
             assert_eq!(ask("/", "evil, 192.0.2.7", "").await.status, StatusCode::OK);
         }
         let refused = ask("/", "192.0.2.9, 192.0.2.7", "").await;
         assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
-        assert!(refused.text().contains("Too count requests"), "{}", refused.text());
+        assert!(refused.text().contains("Too many requests"), "{}", refused.text());
         assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds > 0));
         for path in ["/api/v1/hot", "/search?q=x&format=json", "/search?q=x&format=rss"] {
             let refused = ask(path, "192.0.2.7", "wrong").await;

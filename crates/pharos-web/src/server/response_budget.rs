@@ -186,7 +186,7 @@ mod tests {
     async fn long_pages_are_rejected_while_the_budget_is_exhausted() {
         let text = format!("{} the end", "lighthouse ".repeat(40_000)).leak();
         let page = TestPage::new("https://www.example.org/long", "Long", text);
-        let path = format!("{}/content", page.snapshot());
+        let path = format!("{}/content", page.cached_page());
         let (_dir, service) = engine(&[page], Config::default());
         let app = AppState::new(service).unwrap();
         let router = router::build(app.clone());

@@ -155,7 +155,7 @@ mod tests {
         );
         assert!(html.contains("<mark>lighthouse</mark>"), "{html}");
         assert!(html.contains("&lt;b&gt;") && !html.contains("<b>bold"), "{html}");
-        assert!(html.contains(&format!("<a href=\"{}?q=lighthouse\"", PAGES[1].snapshot())), "{html}");
+        assert!(html.contains(&format!("<a href=\"{}?q=lighthouse\"", PAGES[1].cached_page())), "{html}");
 
         let reply = get(&router, "/search?q=%E7%81%AF%E5%A1%94&lang=zh").await;
         assert!(reply.text().contains("<html lang=\"zh-Hans\"") && reply.text().contains("1 条结果"));

@@ -51,7 +51,7 @@ pub(crate) struct CachedPage {
     pub(crate) indexed: Card,
     /// Title of this version.
     pub(crate) title: String,
-    /// Words of the query, at limit as many as there are colours.
+    /// Words of the query, at most as many as there are colours.
     pub(crate) words: Vec<String>,
     /// Content of `<body>` with highlighted words, and their counts.
     pub(crate) shown: Shown,
@@ -109,11 +109,12 @@ pub(crate) fn find_cached_page(
     let mut title = indexed.title.clone();
     if !is_current {
         let is_html = pharos_html::is_html_like(content_type, &body);
-        let said = if is_html { pharos_html::skim(&url, content_type, &body) } else { PageObject::default() };
-        if said.no_archive() || !allows_copies(&response, agent) {
+        let parsed =
+            if is_html { pharos_html::skim(&url, content_type, &body) } else { PageObject::default() };
+        if parsed.no_archive() || !allows_copies(&response, agent) {
             return Ok(CachedPageLookup::Withheld(indexed));
         }
-        title = if said.title.trim().is_empty() { title } else { said.title };
+        title = if parsed.title.trim().is_empty() { title } else { parsed.title };
     }
     let words = query_words(service, &request.query);
     let marking = Marking { terms: &words, next: request.next };

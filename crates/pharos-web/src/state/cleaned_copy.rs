@@ -1,4 +1,4 @@
-//! CopyLookup copies of pages as sent by their servers, and their cleaning for display.
+//! Stored copies of pages as sent by their servers, and their cleaning for display.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ pub(crate) struct RawCopy {
 /// A stored page with its main content.
 pub(crate) struct CleanedCopy {
     pub(crate) found: Card,
-    /// CopyLookup size in bytes.
+    /// Stored size in bytes.
     pub(crate) bytes: usize,
     /// `None` if the page is not HTML.
     pub(crate) cleaned: Option<Cleaned>,

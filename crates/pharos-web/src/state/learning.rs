@@ -296,8 +296,8 @@ impl LearningWorker {
         let history = snapshot.history().map(String::from);
         if history != self.history {
             let queries = self.shared.with_memory(|memory| memory.frequent(WARM_UP_QUERIES));
-            let asked = self.search.warm(queries.iter().map(String::as_str))?;
-            tracing::debug!(asked, "warmed up a new history");
+            let count = self.search.warm(queries.iter().map(String::as_str))?;
+            tracing::debug!(queries = count, "warmed up a new history");
             self.history = history;
         }
         Ok(())

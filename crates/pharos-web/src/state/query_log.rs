@@ -89,8 +89,8 @@ impl AppState {
         };
         let visit = self.learning().visits.name(address, &client.agent);
         let referrer = if client.is_from_here { String::new() } else { client.referrer.clone() };
-        let here = SessionStart { referrer, entry: visitor.path().to_string() };
-        let start = self.learning().sessions.touch(&visit, here, Instant::now());
+        let entry = SessionStart { referrer, entry: visitor.path().to_string() };
+        let start = self.learning().sessions.touch(&visit, entry, Instant::now());
         (visit, start)
     }
 }

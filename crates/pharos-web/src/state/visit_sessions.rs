@@ -30,7 +30,7 @@ struct SessionTable {
 
 impl VisitSessions {
     /// Registers a request of a visit and returns how the visit started.
-    pub(crate) fn touch(&self, visit: &str, here: SessionStart, now: Instant) -> SessionStart {
+    pub(crate) fn touch(&self, visit: &str, entry: SessionStart, now: Instant) -> SessionStart {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((start, seen)) = table.visits.get_mut(visit)
             && now.saturating_duration_since(*seen) < IDLE_LIMIT
@@ -38,7 +38,7 @@ impl VisitSessions {
             *seen = now;
             return start.clone();
         }
-        if table.visits.insert(visit.to_string(), (here.clone(), now)).is_none() {
+        if table.visits.insert(visit.to_string(), (entry.clone(), now)).is_none() {
             table.order.push_back(visit.to_string());
         }
         if table.order.len() > CAPACITY
@@ -46,7 +46,7 @@ impl VisitSessions {
         {
             table.visits.remove(&oldest);
         }
-        here
+        entry
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads the action log scan_backwards, newest line first, and no more of it than necessary.
+//! Reads the action log backwards, newest line first, and no more of it than necessary.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};

@@ -95,9 +95,7 @@ fn replace_file(
     let io = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = SettingsFile::read(path).map_err(io)?;
     if stamp.is_some_and(|stamp| stamp != before.stamp) {
-        return Err(
-            "the settings were changed by another operator in the meantime: parse_settings them again".into(),
-        );
+        return Err("the settings were changed by another operator in the meantime: check them again".into());
     }
     let decided = service.settings.load().map(|loaded| loaded.decided).unwrap_or_default();
     let text = make(&before.text, &|key| decided.get(key).copied())?;
@@ -121,8 +119,8 @@ pub(super) async fn change_rules(
     app: &AppState,
     change: impl FnOnce(&mut CrawlRules) + Send + 'static,
 ) -> Result<(), String> {
-    let known = with_catalog(app, |_, catalog| Ok((catalog.rules()?, catalog.seed_sites()?))).await;
-    let (Some(in_force), seeds) = known.map_err(|error| error.to_string())? else { return Ok(()) };
+    let current = with_catalog(app, |_, catalog| Ok((catalog.rules()?, catalog.seed_sites()?))).await;
+    let (Some(in_force), seeds) = current.map_err(|error| error.to_string())? else { return Ok(()) };
     let mut rules = in_force.clone();
     change(&mut rules);
     let about = seeds.first().and_then(|site| PageUrl::parse(&format!("http://{site}/")).ok());

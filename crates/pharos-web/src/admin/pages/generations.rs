@@ -46,7 +46,7 @@ struct GenerationRow {
     is_open: bool,
 }
 
-/// The running build of this process and the result of the last generation.
+/// The running build of this process and the result of the last one.
 #[derive(Default)]
 struct BuildView {
     is_running: bool,

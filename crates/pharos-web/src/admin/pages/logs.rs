@@ -58,7 +58,7 @@ pub(crate) async fn logs(
     let (files, chosen, lines) = run_aside(&app, move |service| {
         let dir = service.data.logs();
         let files = list_logs(&dir);
-        // Only files of the directory can be chosen, whatever the request asks for.
+        // Only files of the directory can be chosen, whatever the request names.
         let chosen = files.iter().map(|(name, _)| name).find(|name| Some(*name) == requested.as_ref());
         let chosen =
             chosen.or_else(|| files.iter().map(|(name, _)| name).find(|name| name.starts_with("crawl-")));

@@ -32,7 +32,7 @@ struct StageRow {
     name: &'static str,
     bound: &'static str,
     /// CSS class of the colour.
-    mood: &'static str,
+    css_class: &'static str,
     waiting: String,
     threads: u32,
     processors: String,
@@ -92,7 +92,7 @@ impl StageRow {
             "build" => m.stage_build,
             _ => m.stage_query,
         };
-        let (bound, mood) = match stage.bound {
+        let (bound, css_class) = match stage.bound {
             Bottleneck::Idle => (m.bound_idle, "open"),
             Bottleneck::Processor => (m.bound_processor, "bad"),
             Bottleneck::Disk => (m.bound_disk, "bad"),
@@ -104,7 +104,7 @@ impl StageRow {
         Self {
             name,
             bound,
-            mood,
+            css_class,
             waiting: grouped(stage.waiting),
             threads: stage.threads,
             processors: format!("{:.2}", stage.processors),

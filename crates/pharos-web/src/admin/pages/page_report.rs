@@ -1,4 +1,4 @@
-//! `/admin/page`: explains why a page is not found. Shows everything record about a URL in the order of the processing
+//! `/admin/page`: explains why a page is not found. Shows everything known about a URL in the order of the processing
 //! stages, with a button to fetch it now.
 
 use askama::Template;
@@ -50,12 +50,12 @@ struct PageReport {
 struct ReportStep {
     title: &'static str,
     /// `good`, `bad` or `open`.
-    mood: &'static str,
+    css_class: &'static str,
     lines: Vec<String>,
     links: Vec<Link>,
 }
 
-/// Everything record about a page.
+/// Everything known about a page.
 struct PageRecord {
     url: PageUrl,
     report: Option<Story>,
@@ -187,7 +187,7 @@ fn discovery(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> Repor
     let Some(report) = &record.report else {
         return ReportStep {
             title: m.step_found,
-            mood: "open",
+            css_class: "open",
             lines: vec![m.never_discovered.into()],
             links: Vec::new(),
         };
@@ -203,7 +203,7 @@ fn discovery(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> Repor
     if page.linked_by > 0 {
         lines.push(fill(m.linked_by, &[&grouped(page.linked_by.into())]));
     }
-    ReportStep { title: m.step_found, mood: "good", lines, links: Vec::new() }
+    ReportStep { title: m.step_found, css_class: "good", lines, links: Vec::new() }
 }
 
 /// Lists the rulings of the crawl rules, including robots.txt.
@@ -216,15 +216,15 @@ fn rules(record: &PageRecord, m: &'static PageMessages) -> ReportStep {
         };
         format!("{}: {ruling} – {}", line.rule, line.why)
     });
-    let mood = if record.rules.admitted { "good" } else { "bad" };
-    ReportStep { title: m.step_rules, mood, lines: lines.collect(), links: Vec::new() }
+    let css_class = if record.rules.admitted { "good" } else { "bad" };
+    ReportStep { title: m.step_rules, css_class, lines: lines.collect(), links: Vec::new() }
 }
 
 fn fetches(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportStep {
     let Some(report) = &record.report else {
         return ReportStep {
             title: m.step_fetched,
-            mood: "open",
+            css_class: "open",
             lines: vec![m.never_fetched.into()],
             links: Vec::new(),
         };
@@ -255,12 +255,12 @@ fn fetches(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportS
         };
         lines.push(format!("{} · {} · {kept}", lang.moment(stored.version.at), stored.version.status));
     }
-    let mood = match page.state {
+    let css_class = match page.state {
         PageState::Stored if page.status.is_some_and(|status| (200..300).contains(&status)) => "good",
         PageState::Waiting => "open",
         _ => "bad",
     };
-    ReportStep { title: m.step_fetched, mood, lines, links: Vec::new() }
+    ReportStep { title: m.step_fetched, css_class, lines, links: Vec::new() }
 }
 
 fn copies(record: &PageRecord, m: &'static PageMessages) -> ReportStep {
@@ -270,7 +270,7 @@ fn copies(record: &PageRecord, m: &'static PageMessages) -> ReportStep {
     let links = same.iter().map(|url| Link { href: report_link(url.as_str()), text: url.to_string() });
     ReportStep {
         title: m.step_copies,
-        mood: if same.is_empty() { "good" } else { "open" },
+        css_class: if same.is_empty() { "good" } else { "open" },
         lines,
         links: links.collect(),
     }
@@ -279,7 +279,7 @@ fn copies(record: &PageRecord, m: &'static PageMessages) -> ReportStep {
 fn index(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportStep {
     let Some(indexed) = &record.indexed else {
         let lines = vec![if record.is_noindex { m.asks_noindex.into() } else { m.not_indexed.into() }];
-        return ReportStep { title: m.step_index, mood: "bad", lines, links: Vec::new() };
+        return ReportStep { title: m.step_index, css_class: "bad", lines, links: Vec::new() };
     };
     let mut lines =
         vec![fill(m.indexed_as, &[&indexed.title]), fill(m.indexed_at, &[&lang.moment(indexed.fetched)])];
@@ -292,8 +292,8 @@ fn index(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportSte
     if record.is_hidden {
         lines.push(m.why_hidden.into());
     }
-    let mood = if record.is_hidden { "bad" } else { "good" };
-    ReportStep { title: m.step_index, mood, lines, links: Vec::new() }
+    let css_class = if record.is_hidden { "bad" } else { "good" };
+    ReportStep { title: m.step_index, css_class, lines, links: Vec::new() }
 }
 
 /// `POST /admin/page/{fetch,remove}`.
@@ -302,13 +302,13 @@ pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
     let Ok(url) = PageUrl::parse(action.form.text("url").trim()) else {
         return action.fail("/admin/page", m.no_address);
     };
-    let here = report_link(url.as_str());
-    let (name, good, wanted) = match what.as_str() {
+    let back = report_link(url.as_str());
+    let (name, good, order) = match what.as_str() {
         "fetch" => ("page.fetch", m.did_fetch, Order::Recrawl(vec![url.clone()])),
-        "remove" if action.form.text("sure") != "yes" => return action.fail(&here, m.not_sure),
+        "remove" if action.form.text("sure") != "yes" => return action.fail(&back, m.not_sure),
         "remove" => ("page.remove", m.did_remove, Order::Remove(vec![Removal::Page(url.clone())])),
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
-    let done = execute(&action.app, wanted).await;
-    record_and_redirect(&action, name, url.as_str(), "", done, &here, good).await
+    let done = execute(&action.app, order).await;
+    record_and_redirect(&action, name, url.as_str(), "", done, &back, good).await
 }

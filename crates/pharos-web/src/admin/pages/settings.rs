@@ -155,10 +155,10 @@ pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
     let m = PageMessages::for_lang(action.visitor.lang);
     let stamp = Some(action.form.text("stamp").to_string());
     let key = action.form.text("key").to_string();
-    let known = KEYS.iter().map(|known| known.name).find(|known| *known == key);
-    let section = known.and_then(|key| key.split_once('.')).map_or("crawl", |(section, _)| section);
-    let here = link(PATH, [("section", section)]);
-    let (name, changed) = match (what.as_str(), known) {
+    let setting = KEYS.iter().map(|setting| setting.name).find(|name| *name == key);
+    let section = setting.and_then(|key| key.split_once('.')).map_or("crawl", |(section, _)| section);
+    let back = link(PATH, [("section", section)]);
+    let (name, changed) = match (what.as_str(), setting) {
         ("set", Some(key)) => {
             let edit = SettingEdit::Set(action.form.text("value").to_string());
             ("settings.set", change_settings(&action.app, vec![(key, edit)], stamp).await)
@@ -178,5 +178,5 @@ pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
         Ok(detail) => (detail, Ok(())),
         Err(why) => (String::new(), Err(why)),
     };
-    record_and_redirect(&action, name, &key, &detail, done, &here, m.did_change).await
+    record_and_redirect(&action, name, &key, &detail, done, &back, m.did_change).await
 }

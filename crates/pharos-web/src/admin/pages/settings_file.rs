@@ -66,7 +66,7 @@ pub(crate) enum SettingEdit {
     Reset,
 }
 
-/// Returns `true` if the setting is a list of strings, which is edit_setting line by line.
+/// Returns `true` if the setting is a list of strings, which is edited line by line.
 pub(crate) fn is_list(key: &str) -> bool {
     let default = Config::default().get(key).unwrap_or_default();
     default.starts_with('[')

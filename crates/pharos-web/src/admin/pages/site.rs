@@ -207,12 +207,12 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
     let Some(site) = parse_host(action.form.text("name")) else {
         return action.fail("/admin/sites", m.no_site);
     };
-    let (name, here) = (site.to_string(), site_link(site.as_str()));
+    let (name, back) = (site.to_string(), site_link(site.as_str()));
     let (action_name, good, done): (&'static str, &str, Result<String, String>) = match what.as_str() {
         "recrawl" => {
             let id = site.id();
-            let known = with_catalog(&action.app, move |_, catalog| Ok(catalog.site_row(id)?)).await;
-            let done = match known {
+            let row = with_catalog(&action.app, move |_, catalog| Ok(catalog.site_row(id)?)).await;
+            let done = match row {
                 Ok(Some(_)) => execute(&action.app, Order::RecrawlSite(site)).await,
                 Ok(None) => Err(m.unknown_site.to_string()),
                 Err(error) => Err(error.to_string()),
@@ -220,7 +220,7 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
             ("site.recrawl", m.did_recrawl, done.map(|()| String::new()))
         }
         "remove" if action.form.text("sure") != "yes" => {
-            return action.fail(&here, m.not_sure);
+            return action.fail(&back, m.not_sure);
         }
         "remove" => {
             let done = execute(&action.app, Order::Remove(vec![Removal::Site(site)])).await;
@@ -235,7 +235,7 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
             let mut done = edit_list(&action, "crawl.exclude", &pattern, Some(pattern.clone())).await;
             if done.is_ok() {
                 let recorded = change_rules(&action.app, move |rules| {
-                    rules.exclude.retain(|known| *known != pattern);
+                    rules.exclude.retain(|other| *other != pattern);
                     rules.exclude.push(pattern);
                 });
                 done = recorded.await.and(done);
@@ -247,7 +247,7 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
             let mut done = edit_list(&action, "crawl.exclude", &pattern, None).await;
             if done.is_ok() {
                 let recorded =
-                    change_rules(&action.app, move |rules| rules.exclude.retain(|known| *known != pattern));
+                    change_rules(&action.app, move |rules| rules.exclude.retain(|other| *other != pattern));
                 done = recorded.await.and(done);
             }
             ("site.follow", m.did_follow, done)
@@ -258,8 +258,8 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
             ("site.boost", m.did_boost, edit_list(&action, "rank.boost", &name, line).await)
         }
         "settings" => {
-            let said = action.form.text("settings").trim();
-            let line = (!said.is_empty()).then(|| format!("{name} {said}"));
+            let options = action.form.text("settings").trim();
+            let line = (!options.is_empty()).then(|| format!("{name} {options}"));
             ("site.settings", m.did_change, edit_list(&action, "crawl.site_settings", &name, line).await)
         }
         _ => return axum::response::IntoResponse::into_response(StatusCode::NOT_FOUND),
@@ -268,7 +268,7 @@ pub(crate) async fn act(axum::extract::Path(what): axum::extract::Path<String>, 
         Ok(detail) => (detail, Ok(())),
         Err(why) => (String::new(), Err(why)),
     };
-    record_and_redirect(&action, action_name, &name, &detail, done, &here, good).await
+    record_and_redirect(&action, action_name, &name, &detail, done, &back, good).await
 }
 
 /// Replaces the line of a list setting that starts with `subject`, or removes it. A setting that is overridden outside

@@ -80,11 +80,11 @@ pub(crate) async fn decide(action: Action) -> Response {
     }
     let (first, count) = (urls[0].to_string(), urls.len().to_string());
     let detail = urls.iter().map(PageUrl::as_str).collect::<Vec<_>>().join(" ");
-    let (name, good, wanted) = match action.form.text("verdict") {
+    let (name, good, order) = match action.form.text("verdict") {
         "accept" => ("submission.accept", m.did_accept, Order::Accept(urls)),
         "refuse" => ("submission.refuse", m.did_refuse, Order::Refuse(urls)),
         _ => return action.fail(PATH, m.nothing_chosen),
     };
-    let done = execute(&action.app, wanted).await;
+    let done = execute(&action.app, order).await;
     record_and_redirect(&action, name, &first, &detail, done, PATH, &fill(good, &[&count])).await
 }

@@ -13,7 +13,7 @@ const PAGES: [&str; 20] = [
     "/admin/sites?q=example&state=failing&order=failed&page=2",
     "/admin/sites?page=0&state=x&order=%00&q=%25_",
     "/admin/site?name=www.example.org",
-    "/admin/site?name=nobody.example",
+    "/admin/site?name=unknown.example",
     "/admin/page",
     "/admin/page?url=www.example.org/a",
     "/admin/page?url=https://www.example.org/failed",
@@ -71,11 +71,11 @@ async fn every_page_answers_any_parameters() {
             }
         }
     }
-    let story = keeper.get("/admin/page?url=www.example.org/failed&lang=en").await;
+    let report = keeper.get("/admin/page?url=www.example.org/failed&lang=en").await;
     assert!(
-        story.text().contains("The page could not be fetched: timed out &#60;b&#62;after"),
+        report.text().contains("The page could not be fetched: timed out &#60;b&#62;after"),
         "{}",
-        story.text()
+        report.text()
     );
     let sites = keeper.get("/admin/sites").await;
     assert!(sites.text().contains("1 sites") && sites.text().contains("www.example.org"), "{}", sites.text());

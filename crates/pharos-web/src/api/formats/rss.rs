@@ -55,10 +55,10 @@ fn write_feed(visitor: &Visitor, origin: &str, request: &Request, answer: &Answe
             let atom = atom.with_attribute(("href", itself.as_str())).with_attribute(("rel", "self"));
             atom.with_attribute(("type", "application/rss+xml")).write_empty()?;
             let (query, number) = (strip_invalid(&answer.query), request.page.max(1).to_string());
-            let asked = writer.create_element("opensearch:Query");
-            let asked =
-                asked.with_attribute(("role", "request")).with_attribute(("searchTerms", query.as_str()));
-            asked.with_attribute(("startPage", number.as_str())).write_empty()?;
+            let element = writer.create_element("opensearch:Query");
+            let element =
+                element.with_attribute(("role", "request")).with_attribute(("searchTerms", query.as_str()));
+            element.with_attribute(("startPage", number.as_str())).write_empty()?;
             answer.hits.iter().try_for_each(|hit| item(writer, hit))
         })?;
         Ok(())

@@ -64,7 +64,7 @@ impl PageVerdict {
     }
 }
 
-/// The reason why a status page cannot be found.
+/// The reason why a known page cannot be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExclusionReason<'a> {
     Waits,

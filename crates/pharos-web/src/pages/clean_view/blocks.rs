@@ -12,10 +12,10 @@ const MAX_LINES: usize = 2_000;
 const MAX_BYTES: usize = 1 << 20;
 
 /// Number of lines per block whose reasons are shown.
-const MAX_WHY: usize = 6;
+const MAX_EXPLAINED: usize = 6;
 
 /// Characters of a line shown to identify it.
-const BEGINNING: usize = 40;
+const BEGINNING_LENGTH: usize = 40;
 
 /// Features of a line that can be understood without the others.
 const SHOWN_FEATURES: [&str; 7] =
@@ -149,10 +149,10 @@ impl BlockWriter {
         let end = text.floor_char_boundary(MAX_BYTES - self.bytes);
         let dots = if end < text.len() { "…" } else { "" };
         let rules = explained.map(|line| rules(line, self.messages)).unwrap_or_default();
-        if let Some(line) = explained.filter(|_| block.why.len() < MAX_WHY) {
+        if let Some(line) = explained.filter(|_| block.why.len() < MAX_EXPLAINED) {
             block.why.push(LineReason {
                 score: signed(line.score),
-                beginning: shorten(text, BEGINNING),
+                beginning: shorten(text, BEGINNING_LENGTH),
                 rules: rules.clone(),
                 features: features_text(line),
             });

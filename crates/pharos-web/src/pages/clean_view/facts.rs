@@ -9,7 +9,7 @@ use crate::state::cleaned_copy::Cleaned;
 /// Maximum number of keywords shown.
 const MAX_KEYWORDS: usize = 8;
 
-/// Longer values are shorten, in characters.
+/// Longer values are truncated, in characters.
 const MAX_CHARS: usize = 120;
 
 /// A name and a value.
