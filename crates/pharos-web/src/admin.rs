@@ -125,7 +125,7 @@ pub(crate) fn routes(app: &AppState) -> Router<AppState> {
 async fn not_found(State(app): State<AppState>, visitor: Visitor, operator: Operator) -> Response {
     let frame = DeskFrame::new(&app, &visitor, &operator);
     let messages = frame.desk;
-    frame::message(
+    frame::message_page(
         frame,
         &visitor,
         StatusCode::NOT_FOUND,

@@ -70,7 +70,7 @@ impl Lang {
     }
 
     /// Formats a time to the minute.
-    pub(crate) fn moment(self, at: Timestamp) -> String {
+    pub(crate) fn date_time(self, at: Timestamp) -> String {
         let iso = at.to_string();
         let time = iso.split_once('T').and_then(|(_, time)| time.get(..5)).unwrap_or_default();
         match self {
@@ -428,12 +428,12 @@ impl Messages {
     }
 
     /// Formats the number of searchable pages.
-    pub(crate) fn pages(&self, count: u64) -> String {
+    pub(crate) fn page_count(&self, count: u64) -> String {
         if count == 1 { self.pages_one.to_string() } else { fill(self.pages_many, &[&grouped(count)]) }
     }
 
     /// Formats the number of results.
-    pub(crate) fn found(&self, count: u64, exact: bool) -> String {
+    pub(crate) fn result_count(&self, count: u64, exact: bool) -> String {
         match (count, exact) {
             (1, true) => self.found_one.to_string(),
             (_, true) => fill(self.found_exact, &[&grouped(count)]),
@@ -442,7 +442,7 @@ impl Messages {
     }
 
     /// Formats the number of duplicates that are not shown.
-    pub(crate) fn duplicates(&self, count: u64) -> String {
+    pub(crate) fn duplicate_count(&self, count: u64) -> String {
         if count == 1 {
             self.duplicates_one.to_string()
         } else {
@@ -451,7 +451,7 @@ impl Messages {
     }
 
     /// Formats a duration in the largest unit that divides it.
-    pub(crate) fn span(&self, span: Duration) -> String {
+    pub(crate) fn duration(&self, span: Duration) -> String {
         let seconds = span.as_secs();
         let (phrase, number) = match seconds {
             _ if span.subsec_nanos() > 0 => {
@@ -466,7 +466,7 @@ impl Messages {
     }
 
     /// Formats a search time.
-    pub(crate) fn time(&self, millis: f64) -> String {
+    pub(crate) fn search_time(&self, millis: f64) -> String {
         match millis {
             m if m >= 1000.0 => fill(self.seconds, &[&format!("{:.1}", m / 1000.0)]),
             m if m >= 10.0 => fill(self.milliseconds, &[&format!("{m:.0}")]),
@@ -502,7 +502,7 @@ pub(crate) fn grouped(number: u64) -> String {
 
 /// Asserts that every message has all languages, with the same number of placeholders.
 #[cfg(test)]
-pub(crate) fn assert_same_places(table: &[(&str, &str, &str)]) {
+pub(crate) fn assert_same_placeholders(table: &[(&str, &str, &str)]) {
     for (key, en, zh) in table {
         assert!(!en.is_empty() && !zh.is_empty(), "{key}");
         assert_eq!(en.matches("{}").count(), zh.matches("{}").count(), "{key}");
@@ -515,7 +515,7 @@ mod tests {
 
     #[test]
     fn all_languages_have_the_same_placeholders() {
-        assert_same_places(TABLE);
+        assert_same_placeholders(TABLE);
     }
 
     #[test]
@@ -526,20 +526,20 @@ mod tests {
         assert_eq!(Lang::En.date("2026-01-31"), "31 Jan 2026");
         assert_eq!(Lang::Zh.date("2026-01-31"), "2026年1月31日");
         let moment = Timestamp::parse("2026-01-31T08:05:59Z").unwrap();
-        assert_eq!(Lang::En.moment(moment), "31 Jan 2026, 08:05 UTC");
-        assert_eq!(Lang::Zh.moment(moment), "2026年1月31日 08:05 UTC");
+        assert_eq!(Lang::En.date_time(moment), "31 Jan 2026, 08:05 UTC");
+        assert_eq!(Lang::Zh.date_time(moment), "2026年1月31日 08:05 UTC");
         for odd in ["", "yesterday", "2026-13-01", "2026-01-31T00:00", "2026-01-31-5"] {
             assert_eq!(Lang::En.date(odd), odd);
         }
-        assert_eq!(EN.found(1, true), "1 result");
-        assert_eq!(EN.found(12_345, false), "About 12,345 results");
-        assert_eq!(ZH.found(3, true), "3 条结果");
-        assert_eq!(EN.time(0.42), "0.4 ms");
-        assert_eq!(EN.time(f64::NAN), "0.0 ms");
-        assert_eq!(ZH.time(1234.0), "1.2 秒");
-        let spans = [0, 1, 59, 60, 90, 3600, 86_400, 7 * 86_400].map(|s| EN.span(Duration::from_secs(s)));
+        assert_eq!(EN.result_count(1, true), "1 result");
+        assert_eq!(EN.result_count(12_345, false), "About 12,345 results");
+        assert_eq!(ZH.result_count(3, true), "3 条结果");
+        assert_eq!(EN.search_time(0.42), "0.4 ms");
+        assert_eq!(EN.search_time(f64::NAN), "0.0 ms");
+        assert_eq!(ZH.search_time(1234.0), "1.2 秒");
+        let spans = [0, 1, 59, 60, 90, 3600, 86_400, 7 * 86_400].map(|s| EN.duration(Duration::from_secs(s)));
         assert_eq!(spans, ["0 s", "1 s", "59 s", "1 min", "90 s", "1 h", "24 h", "7 days"]);
-        assert_eq!(ZH.span(Duration::from_millis(1500)), "1.5 秒");
+        assert_eq!(ZH.duration(Duration::from_millis(1500)), "1.5 秒");
     }
 
     #[test]

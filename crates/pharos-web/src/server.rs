@@ -283,7 +283,7 @@ mod tests {
         Running { _dir: dir, address, stop: Some(stop), server }
     }
 
-    async fn ask(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), close: bool) -> String {
+    async fn send(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), close: bool) -> String {
         let connection = if close { "Connection: close\r\n" } else { "" };
         let request = format!("GET /favicon.svg HTTP/1.1\r\nHost: localhost\r\n{connection}\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
@@ -317,14 +317,14 @@ mod tests {
         let mut slow = TcpStream::connect(running.address).await.unwrap();
         slow.write_all(b"GET / HTTP/1.1\r\nHost: lo").await.unwrap();
         let mut patient = TcpStream::connect(running.address).await.unwrap();
-        assert!(ask(&mut patient, false).await.starts_with("HTTP/1.1 200"));
+        assert!(send(&mut patient, false).await.starts_with("HTTP/1.1 200"));
         let mut rest = Vec::new();
         let closed = tokio::time::timeout(Duration::from_secs(30), slow.read_to_end(&mut rest)).await;
         closed.expect("the slow connection is closed").ok();
         assert!(rest.is_empty(), "no response");
         // Longer than the head timeout, but idle.
         tokio::time::sleep(Duration::from_millis(400)).await;
-        assert!(ask(&mut patient, true).await.starts_with("HTTP/1.1 200"));
+        assert!(send(&mut patient, true).await.starts_with("HTTP/1.1 200"));
     }
 
     #[tokio::test]
@@ -335,7 +335,7 @@ mod tests {
         config.web.head_timeout = Duration::from_millis(200);
         let running = start(config).await;
         let mut stream = TcpStream::connect(running.address).await.unwrap();
-        assert!(ask(&mut stream, false).await.starts_with("HTTP/1.1 200"));
+        assert!(send(&mut stream, false).await.starts_with("HTTP/1.1 200"));
         let mut rest = Vec::new();
         let closed = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut rest)).await;
         closed.expect("it is closed").ok();
@@ -347,9 +347,9 @@ mod tests {
         config.web.connections = 1;
         let running = start(config).await;
         let mut first = TcpStream::connect(running.address).await.unwrap();
-        assert!(ask(&mut first, false).await.starts_with("HTTP/1.1 200"));
+        assert!(send(&mut first, false).await.starts_with("HTTP/1.1 200"));
         let mut second = TcpStream::connect(running.address).await.unwrap();
-        let waiting = tokio::spawn(async move { ask(&mut second, true).await });
+        let waiting = tokio::spawn(async move { send(&mut second, true).await });
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert!(!waiting.is_finished());
         drop(first);
@@ -395,7 +395,7 @@ mod tests {
         config.web.key = key.display().to_string();
         let first = renew();
         let running = start(config).await;
-        let answer = ask(&mut connect(first.clone(), running.address).await.unwrap(), true).await;
+        let answer = send(&mut connect(first.clone(), running.address).await.unwrap(), true).await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         assert!(answer.contains("strict-transport-security: "), "{answer}");
         let second = renew();

@@ -126,27 +126,27 @@ pub(crate) async fn get(router: &Router, uri: &str) -> Reply {
 
 /// Sends a GET request with headers.
 pub(crate) async fn get_with(router: &Router, uri: &str, headers: &[(&str, &str)]) -> Reply {
-    ask(router, Method::GET, uri, headers, "").await
+    send(router, Method::GET, uri, headers, "").await
 }
 
 /// Sends a POST request.
 pub(crate) async fn post(router: &Router, uri: &str, kind: &str, body: &str) -> Reply {
-    ask(router, Method::POST, uri, &[("content-type", kind)], body).await
+    send(router, Method::POST, uri, &[("content-type", kind)], body).await
 }
 
 /// Sends any request.
-pub(crate) async fn ask(
+pub(crate) async fn send(
     router: &Router,
     method: Method,
     uri: &str,
     headers: &[(&str, &str)],
     body: &str,
 ) -> Reply {
-    ask_as(router, None, method, uri, headers, body).await
+    send_from(router, None, method, uri, headers, body).await
 }
 
 /// Sends any request from a given client address.
-pub(crate) async fn ask_as(
+pub(crate) async fn send_from(
     router: &Router,
     from: Option<ConnectInfo<SocketAddr>>,
     method: Method,

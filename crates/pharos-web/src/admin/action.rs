@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::action_log::{ActionEntry, ActionOutcome};
 use super::form::FormFields;
-use super::frame::{DeskFrame, Notice, message, redirect_with_notice};
+use super::frame::{DeskFrame, Notice, message_page, redirect_with_notice};
 use super::messages::DeskMessages;
 use super::secret::secrets_match;
 use super::session::Operator;
@@ -59,12 +59,12 @@ impl Action {
 
     /// Redirects to a page of the desk that shows `text` as a success.
     pub(crate) fn succeed(&self, to: &str, text: impl Into<String>) -> Response {
-        redirect_with_notice(&self.app, &self.operator, to, Notice::good(text))
+        redirect_with_notice(&self.app, &self.operator, to, Notice::success(text))
     }
 
     /// Redirects to a page of the desk that shows `text` as an error.
     pub(crate) fn fail(&self, to: &str, text: impl Into<String>) -> Response {
-        redirect_with_notice(&self.app, &self.operator, to, Notice::bad(text))
+        redirect_with_notice(&self.app, &self.operator, to, Notice::error(text))
     }
 }
 
@@ -153,6 +153,6 @@ impl Action {
         };
         self.record(action, self.visitor.path(), "", ActionOutcome::Refused(why)).await;
         let frame = DeskFrame::new(&self.app, &self.visitor, &self.operator);
-        message(frame, &self.visitor, StatusCode::FORBIDDEN, messages.no_title, text, None)
+        message_page(frame, &self.visitor, StatusCode::FORBIDDEN, messages.no_title, text, None)
     }
 }

@@ -112,7 +112,7 @@ impl ActionLog {
         if length >= self.max_file_size {
             self.rotate()?;
             file = self.dir.append(FILE)?;
-        } else if length > 0 && !ends_a_line(&mut file)? {
+        } else if length > 0 && !ends_with_newline(&mut file)? {
             // A line truncated by a full disk must not damage the next one.
             line.insert(0, b'\n');
         }
@@ -137,7 +137,7 @@ fn file_name(age: usize) -> String {
     if age == 0 { FILE.into() } else { format!("actions-{age}.jsonl") }
 }
 
-fn ends_a_line(file: &mut fs::File) -> io::Result<bool> {
+fn ends_with_newline(file: &mut fs::File) -> io::Result<bool> {
     let mut last = [0];
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;

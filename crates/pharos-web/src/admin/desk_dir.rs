@@ -55,7 +55,7 @@ impl DeskDir {
 ///
 /// # Errors
 /// Returns [`io::ErrorKind::FileTooLarge`] if the file is longer.
-pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     File::open(path)?.take(limit + 1).read_to_end(&mut content)?;
     if content.len() as u64 > limit {
@@ -84,6 +84,6 @@ mod tests {
         assert_eq!(fs::read(dir.file("a")).unwrap(), b"second");
         assert!(!dir.file("a.new").exists());
         assert_eq!((mode(&dir.0), mode(&dir.file("a")), mode(&dir.file("b"))), (0o700, 0o600, 0o600));
-        assert!(read_up_to(&dir.file("a"), 6).is_ok() && read_up_to(&dir.file("a"), 5).is_err());
+        assert!(read_limited(&dir.file("a"), 6).is_ok() && read_limited(&dir.file("a"), 5).is_err());
     }
 }

@@ -55,19 +55,19 @@ pub(crate) struct NavEntry {
 /// A notice shown once above the content of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
-    pub(crate) is_good: bool,
+    pub(crate) is_success: bool,
     pub(crate) text: String,
 }
 
 impl Notice {
     /// Creates a success notice.
-    pub(crate) fn good(text: impl Into<String>) -> Self {
-        Self { is_good: true, text: text.into() }
+    pub(crate) fn success(text: impl Into<String>) -> Self {
+        Self { is_success: true, text: text.into() }
     }
 
     /// Creates an error notice.
-    pub(crate) fn bad(text: impl Into<String>) -> Self {
-        Self { is_good: false, text: text.into() }
+    pub(crate) fn error(text: impl Into<String>) -> Self {
+        Self { is_success: false, text: text.into() }
     }
 }
 
@@ -144,7 +144,7 @@ struct MessagePage<'a> {
 }
 
 /// Renders a desk page with one message and an optional link (target and text).
-pub(crate) fn message(
+pub(crate) fn message_page(
     frame: DeskFrame,
     visitor: &Visitor,
     status: StatusCode,

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use pharos_core::config::WebConfig;
 use url::{Host, Url};
 
-use super::frame::{DeskFrame, message};
+use super::frame::{DeskFrame, message_page};
 use super::messages::DeskMessages;
 use super::operators::Accounts;
 use super::session::session_token;
@@ -88,7 +88,7 @@ pub(super) async fn check_client(State(app): State<AppState>, mut request: Reque
             let messages = DeskMessages::for_lang(visitor.lang);
             let frame = DeskFrame::logged_out(&app, &visitor);
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            message(frame, &visitor, status, messages.locked_title, messages.locked_text, None)
+            message_page(frame, &visitor, status, messages.locked_title, messages.locked_text, None)
         }
         Err(error) => error.into_response(),
     }
@@ -126,7 +126,7 @@ pub(super) async fn require_login(State(app): State<AppState>, mut request: Requ
     let messages = DeskMessages::for_lang(visitor.lang);
     let frame = DeskFrame::logged_out(&app, &visitor);
     let to_login = Some((LOGIN, messages.log_in));
-    message(
+    message_page(
         frame,
         &visitor,
         StatusCode::FORBIDDEN,
@@ -207,5 +207,5 @@ fn deny_access(app: &AppState, visitor: &Visitor, denied: AccessDenied) -> Respo
     };
     tracing::debug!(?denied, "access to the desk denied");
     let frame = DeskFrame::logged_out(app, visitor);
-    message(frame, visitor, StatusCode::FORBIDDEN, messages.denied_title, &text, None)
+    message_page(frame, visitor, StatusCode::FORBIDDEN, messages.denied_title, &text, None)
 }

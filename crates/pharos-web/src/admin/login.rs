@@ -77,8 +77,9 @@ pub(super) async fn log_in(
     let form = read_form(request, &app).await?;
     let (desk, messages) = (app.desk(), DeskMessages::for_lang(visitor.lang));
     let (name, password, next) = (form.text("name").trim(), form.text("password"), form.text("next"));
-    let refuse =
-        |status, text: &str| login_page(&app, &client, &visitor, name, next, status, Some(Notice::bad(text)));
+    let refuse = |status, text: &str| {
+        login_page(&app, &client, &visitor, name, next, status, Some(Notice::error(text)))
+    };
     // Names without an account are not logged: some are passwords typed into the wrong field.
     let account = find(&client.accounts, name);
     let from = client.address.to_string();

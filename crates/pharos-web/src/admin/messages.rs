@@ -153,6 +153,6 @@ mod tests {
 
     #[test]
     fn all_languages_have_the_same_placeholders() {
-        crate::messages::assert_same_places(TABLE);
+        crate::messages::assert_same_placeholders(TABLE);
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::desk_dir::{DeskDir, read_up_to};
+use super::desk_dir::{DeskDir, read_limited};
 use super::password::is_supported_hash;
 use super::secret::digest_secret;
 
@@ -163,7 +163,7 @@ impl OperatorStore {
             return Ok(Arc::clone(accounts));
         }
         *cached = None;
-        let text = read_up_to(&path, MAX_FILE_SIZE).map_err(self.failed("read"))?;
+        let text = read_limited(&path, MAX_FILE_SIZE).map_err(self.failed("read"))?;
         let damaged = |why: String| OperatorsError::Damaged { path: path.display().to_string(), why };
         let written: OperatorsFile =
             serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;

@@ -255,7 +255,7 @@ mod tests {
         let all = [account("Keeper", Role::Full)];
         let token = sessions.start(&all[0], now).unwrap();
         let key = sessions.authenticate(&token, &all, "", now, true).unwrap().session;
-        sessions.set_notice(&key, Notice::good("done"));
+        sessions.set_notice(&key, Notice::success("done"));
         assert_eq!(sessions.take_notice(&key).map(|notice| notice.text), Some("done".into()));
         assert!(sessions.take_notice(&key).is_none());
         sessions.end_token(&token);

@@ -73,7 +73,7 @@ pub(super) async fn set_up(
     let form = read_form(request, &app).await?;
     let (desk, messages) = (app.desk(), DeskMessages::for_lang(visitor.lang));
     let name = form.text("name").trim();
-    let refuse = |status, text: &str| setup_page(&app, &visitor, name, status, Some(Notice::bad(text)));
+    let refuse = |status, text: &str| setup_page(&app, &visitor, name, status, Some(Notice::error(text)));
     let from = client.address.to_string();
     let record = async |who: &str, outcome| {
         desk.record(ActionEntry { who, from: &from, action: "desk.setup", what: "", detail: "", outcome })

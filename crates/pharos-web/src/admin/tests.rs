@@ -18,7 +18,7 @@ use url::form_urlencoded::Serializer;
 use super::Desk;
 use crate::server::router;
 use crate::state::AppState;
-use crate::testing::{Reply, ask_as, engine};
+use crate::testing::{Reply, engine, send_from};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -80,7 +80,7 @@ impl Running {
 }
 
 impl Browser<'_> {
-    async fn ask(&mut self, method: Method, path: &str, body: &str) -> Reply {
+    async fn send(&mut self, method: Method, path: &str, body: &str) -> Reply {
         let mut headers: Vec<(&str, &str)> = self.headers.clone();
         if !body.is_empty() {
             headers.push(("content-type", "application/x-www-form-urlencoded"));
@@ -90,7 +90,7 @@ impl Browser<'_> {
             headers.push(("cookie", &cookie));
         }
         let from = ConnectInfo(SocketAddr::new(self.address, 50_000));
-        let reply = ask_as(&self.running.router, Some(from), method, path, &headers, body).await;
+        let reply = send_from(&self.running.router, Some(from), method, path, &headers, body).await;
         for set in reply.headers.get_all("set-cookie").iter().filter_map(|cookie| cookie.to_str().ok()) {
             if let Some(cookie) = set.split(';').next().filter(|cookie| cookie.starts_with("pharos_desk=")) {
                 self.cookie = cookie.to_string();
@@ -103,12 +103,12 @@ impl Browser<'_> {
     }
 
     async fn get(&mut self, path: &str) -> Reply {
-        self.ask(Method::GET, path, "").await
+        self.send(Method::GET, path, "").await
     }
 
     async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Reply {
         let body = Serializer::new(String::new()).extend_pairs(fields).finish();
-        self.ask(Method::POST, path, &body).await
+        self.send(Method::POST, path, &body).await
     }
 
     /// Returns the CSRF token of the session.
@@ -465,7 +465,7 @@ async fn only_allowed_addresses_reach_the_desk() {
         assert_eq!(reply.status, StatusCode::FORBIDDEN, "{header:?}");
         assert!(reply.text().contains("web.behind_proxy"), "{header:?}");
     }
-    let unknown = ask_as(&running.router, None, Method::GET, "/admin/login", &[], "").await;
+    let unknown = send_from(&running.router, None, Method::GET, "/admin/login", &[], "").await;
     assert_eq!(unknown.status, StatusCode::FORBIDDEN, "unknown address");
 }
 
@@ -690,6 +690,6 @@ async fn large_forms_are_read_and_larger_ones_refused() {
     let reply = keeper.post("/admin/operators/role", &[("csrf", &csrf), ("name", &longer)]).await;
     assert_eq!(reply.status, StatusCode::PAYLOAD_TOO_LARGE);
     keeper.headers = vec![("content-type", "text/plain")];
-    let reply = keeper.ask(Method::POST, "/admin/logout", "").await;
+    let reply = keeper.send(Method::POST, "/admin/logout", "").await;
     assert_eq!(reply.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
 }

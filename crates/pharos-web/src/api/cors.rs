@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
     use crate::router;
-    use crate::testing::{ask, engine, get_with};
+    use crate::testing::{engine, get_with, send};
 
     fn served(cors: &[&str]) -> (tempfile::TempDir, Router) {
         let mut config = Config::default();
@@ -92,7 +92,7 @@ mod tests {
             ("access-control-request-method", "POST"),
             ("access-control-request-headers", "content-type, api-key"),
         ];
-        let reply = ask(&router, Method::OPTIONS, "/api/v1/submit", &asked, "").await;
+        let reply = send(&router, Method::OPTIONS, "/api/v1/submit", &asked, "").await;
         assert_eq!(
             (reply.status, reply.header("access-control-allow-origin")),
             (StatusCode::OK, "https://b.example")
@@ -110,7 +110,7 @@ mod tests {
         let reply = get_with(&router, "/api/v1/hot", &[("origin", "https://any.example")]).await;
         assert_eq!(reply.header("access-control-allow-origin"), "");
         let reply =
-            ask(&router, Method::OPTIONS, "/api/v1/hot", &[("origin", "https://any.example")], "").await;
+            send(&router, Method::OPTIONS, "/api/v1/hot", &[("origin", "https://any.example")], "").await;
         assert_eq!((reply.status, reply.header("allow")), (StatusCode::METHOD_NOT_ALLOWED, "GET,HEAD"));
     }
 }

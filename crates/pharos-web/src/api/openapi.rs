@@ -152,7 +152,7 @@ mod tests {
     use super::super::route_table;
     use super::*;
     use crate::router;
-    use crate::testing::{TestPage, ask, engine, get};
+    use crate::testing::{TestPage, engine, get, send};
 
     const PAGES: [TestPage; 3] = [
         TestPage::new(
@@ -370,17 +370,17 @@ mod tests {
                     format!("{path}?{name}={value}{}", others.collect::<String>())
                 };
                 for value in right {
-                    let reply = ask(&router, method.clone(), &given(&value), &[], "").await;
+                    let reply = send(&router, method.clone(), &given(&value), &[], "").await;
                     assert_ne!(reply.status, StatusCode::BAD_REQUEST, "{} {}", given(&value), reply.text());
                 }
                 for value in wrong {
-                    let reply = ask(&router, method.clone(), &given(&value), &[], "").await;
+                    let reply = send(&router, method.clone(), &given(&value), &[], "").await;
                     assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{}", given(&value));
                     assert_eq!(reply.header("content-type"), PROBLEM);
                 }
                 let twice = format!("{}&{name}=1", given("1"));
                 assert_eq!(
-                    ask(&router, method.clone(), &twice, &[], "").await.status,
+                    send(&router, method.clone(), &twice, &[], "").await.status,
                     StatusCode::BAD_REQUEST,
                     "{twice}"
                 );
@@ -392,7 +392,7 @@ mod tests {
                 Method::TRACE,
                 if method == Method::GET { Method::POST } else { Method::GET },
             ] {
-                let reply = ask(&router, other.clone(), path, &[], "").await;
+                let reply = send(&router, other.clone(), path, &[], "").await;
                 assert_eq!(reply.status, StatusCode::METHOD_NOT_ALLOWED, "{other} {path}");
                 assert!(reply.header("allow").contains(method.as_str()), "{other} {path}");
                 assert_eq!(reply.header("content-type"), PROBLEM);

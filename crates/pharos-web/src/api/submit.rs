@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
     use crate::router;
-    use crate::testing::{Reply, apply_changes, ask, engine, post};
+    use crate::testing::{Reply, apply_changes, engine, post, send};
 
     const JSON: &str = "application/json";
     const FORM: &str = "application/x-www-form-urlencoded";
@@ -288,7 +288,7 @@ mod tests {
         {
             let headers = [("content-type", FORM), header];
             let reply =
-                ask(&router, axum::http::Method::POST, "/api/v1/submit", &headers, "url=https://a.example/")
+                send(&router, axum::http::Method::POST, "/api/v1/submit", &headers, "url=https://a.example/")
                     .await;
             assert_eq!(
                 (reply.status, reply.header("content-type")),
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(left_orders(&DataDir::at(dir.path())), 0);
         let headers = [("content-type", FORM), ("origin", "http://localhost")];
         let reply =
-            ask(&router, axum::http::Method::POST, "/api/v1/submit", &headers, "url=https://a.example/")
+            send(&router, axum::http::Method::POST, "/api/v1/submit", &headers, "url=https://a.example/")
                 .await;
         assert_eq!(reply.status, StatusCode::ACCEPTED);
     }

@@ -158,19 +158,19 @@ fn crawl_rules(config: &Config, messages: &Messages) -> Vec<String> {
         let nice = grouped(manners.nice_factor.into());
         fill(
             messages.bot_wait,
-            &[&messages.span(manners.day_delay), &messages.span(manners.night_delay), &nice],
+            &[&messages.duration(manners.day_delay), &messages.duration(manners.night_delay), &nice],
         )
     };
     let per_day =
         (manners.pages_per_day > 0).then(|| fill(messages.bot_per_day, &[&grouped(manners.pages_per_day)]));
     let lines = [
-        Some(fill(messages.bot_robots, &[&messages.span(crawl.robots_lifetime)])),
+        Some(fill(messages.bot_robots, &[&messages.duration(crawl.robots_lifetime)])),
         Some(wait),
         Some(fill(messages.bot_at_once, &[&grouped(crawl.connections_per_host as u64)])),
         per_day,
-        Some(fill(messages.bot_delay, &[&messages.span(crawl.max_crawl_delay)])),
+        Some(fill(messages.bot_delay, &[&messages.duration(crawl.max_crawl_delay)])),
         Some(messages.bot_retry_after.to_string()),
-        Some(fill(messages.bot_again, &[&messages.span(crawl.refresh_at_most_every)])),
+        Some(fill(messages.bot_again, &[&messages.duration(crawl.refresh_at_most_every)])),
     ];
     lines.into_iter().flatten().collect()
 }
@@ -184,7 +184,7 @@ mod tests {
 
     use super::*;
     use crate::router;
-    use crate::testing::{TestPage, apply_changes, ask, engine, get, post};
+    use crate::testing::{TestPage, apply_changes, engine, get, post, send};
 
     const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -331,7 +331,7 @@ mod tests {
         let router = router(service).unwrap();
         let body = "url=https%3A%2F%2Fa.example%2F";
         let headers = [("content-type", FORM), ("origin", "https://evil.example")];
-        let reply = ask(&router, Method::POST, "/bot", &headers, body).await;
+        let reply = send(&router, Method::POST, "/bot", &headers, body).await;
         assert_eq!(reply.status, StatusCode::FORBIDDEN);
         assert!(reply.text().contains("a page of another site"), "{}", reply.text());
         assert_eq!(left_orders(&DataDir::at(dir.path())), 0);

@@ -259,13 +259,13 @@ impl VersionLink {
         let remark = if !listed.is_kept {
             Some(messages.snapshot_dropped.to_string())
         } else if listed.until.seconds() > listed.since.seconds() {
-            Some(fill(messages.snapshot_same_until, &[&frame.lang.moment(listed.until)]))
+            Some(fill(messages.snapshot_same_until, &[&frame.lang.date_time(listed.until)]))
         } else {
             None
         };
         let href = listed.is_kept.then(|| location.href("", Some(&format_time(listed.since)), location.view));
         Self {
-            name: frame.lang.moment(listed.since),
+            name: frame.lang.date_time(listed.since),
             datetime: listed.since.to_string(),
             remark,
             href,
@@ -307,12 +307,12 @@ impl BannerPage {
         let all_versions = if copy.of_versions > LISTED_VERSIONS { versions().collect() } else { Vec::new() };
         let unlisted = copy.of_versions - copy.versions.len();
         let unchanged = (copy.until.seconds() > copy.since.seconds())
-            .then(|| fill(messages.snapshot_unchanged, &[&frame.lang.moment(copy.until)]));
+            .then(|| fill(messages.snapshot_unchanged, &[&frame.lang.date_time(copy.until)]));
         let clean = [("url", indexed.url.as_str())].into_iter().chain(location.query_param());
         Self {
             title: title(&copy.title, indexed),
             lang: indexed.lang.clone(),
-            stored_on: fill(messages.snapshot_stored, &[&frame.lang.moment(copy.since)]),
+            stored_on: fill(messages.snapshot_stored, &[&frame.lang.date_time(copy.since)]),
             unchanged,
             url: indexed.url.clone(),
             live: live_link(indexed),

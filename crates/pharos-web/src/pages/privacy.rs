@@ -26,7 +26,7 @@ pub(crate) async fn privacy(State(app): State<AppState>, visitor: Visitor) -> Re
     let mut points = Vec::new();
     if log.enabled {
         points.push(messages.privacy_written.to_string());
-        points.push(fill(messages.privacy_visit, &[&messages.span(log.key_lifetime)]));
+        points.push(fill(messages.privacy_visit, &[&messages.duration(log.key_lifetime)]));
         if log.scrub_digits > 0 {
             points.push(fill(messages.privacy_digits, &[&log.scrub_digits.to_string()]));
         }
@@ -38,7 +38,7 @@ pub(crate) async fn privacy(State(app): State<AppState>, visitor: Visitor) -> Re
         points.push(if log.keep_for.is_zero() {
             messages.privacy_kept_indefinitely.to_string()
         } else {
-            fill(messages.privacy_kept, &[&messages.span(log.keep_for)])
+            fill(messages.privacy_kept, &[&messages.duration(log.keep_for)])
         });
     } else {
         points.push(messages.privacy_nothing.to_string());

@@ -192,9 +192,9 @@ impl ResultSummary {
         let messages = lang.messages();
         let place = || fill(messages.found_page, &[&grouped(page as u64), &grouped(last.max(page) as u64)]);
         Self {
-            count: messages.found(answer.total, answer.total_is_exact),
+            count: messages.result_count(answer.total, answer.total_is_exact),
             place: (page > 1).then(place),
-            time: messages.time(answer.took_ms),
+            time: messages.search_time(answer.took_ms),
             understood: answer.understood.trim().to_string(),
         }
     }

@@ -205,26 +205,26 @@ mod tests {
         config.web.api_keys = vec!["secret".into()];
         let (_dir, service) = engine(&[], config);
         let router = crate::router(service).unwrap();
-        let ask = async |path: &str, from: &str, key: &str| {
+        let send = async |path: &str, from: &str, key: &str| {
             get_with(&router, path, &[("x-forwarded-for", from), ("api-key", key)]).await
         };
         for _ in 0..2 {
-            assert_eq!(ask("/", "evil, 192.0.2.7", "").await.status, StatusCode::OK);
+            assert_eq!(send("/", "evil, 192.0.2.7", "").await.status, StatusCode::OK);
         }
-        let refused = ask("/", "192.0.2.9, 192.0.2.7", "").await;
+        let refused = send("/", "192.0.2.9, 192.0.2.7", "").await;
         assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
         assert!(refused.text().contains("Too many requests"), "{}", refused.text());
         assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds > 0));
         for path in ["/api/v1/hot", "/search?q=x&format=json", "/search?q=x&format=rss"] {
-            let refused = ask(path, "192.0.2.7", "wrong").await;
+            let refused = send(path, "192.0.2.7", "wrong").await;
             assert_eq!(refused.header("content-type"), "application/problem+json", "{path}");
             assert!(refused.header("retry-after").parse::<u64>().is_ok());
         }
-        assert_eq!(ask("/", "192.0.2.8", "").await.status, StatusCode::OK, "other clients are served");
-        assert_eq!(ask("/", "127.0.0.1", "").await.status, StatusCode::OK);
+        assert_eq!(send("/", "192.0.2.8", "").await.status, StatusCode::OK, "other clients are served");
+        assert_eq!(send("/", "127.0.0.1", "").await.status, StatusCode::OK);
         for _ in 0..20 {
             assert_eq!(
-                ask("/", "192.0.2.7", "secret").await.status,
+                send("/", "192.0.2.7", "secret").await.status,
                 StatusCode::OK,
                 "a key has its own limit"
             );

@@ -106,7 +106,7 @@ mod tests {
     use pharos_core::Config;
 
     use super::*;
-    use crate::testing::{TestPage, ask, engine, get, get_with};
+    use crate::testing::{TestPage, engine, get, get_with, send};
 
     const PAGES: [TestPage; 3] = [
         TestPage::new(
@@ -365,7 +365,7 @@ mod tests {
         for (method, path, body, status) in asked {
             let length = body.len().to_string();
             let headers = [("origin", "https://b.example"), ("content-length", &length)];
-            let reply = ask(&router, method, path, &headers, body).await;
+            let reply = send(&router, method, path, &headers, body).await;
             assert_eq!((reply.status, reply.header("content-type")), (status, "application/problem+json"));
             assert_eq!(reply.header("access-control-allow-origin"), "https://b.example", "{path}");
             assert_eq!(reply.header("cross-origin-resource-policy"), "cross-origin", "{path}");

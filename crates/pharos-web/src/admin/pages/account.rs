@@ -59,7 +59,7 @@ pub(super) async fn change(
     let (messages, form, operator) = (action.messages(), &action.form, &action.operator);
     let desk = action.app.desk();
     let refuse = |status, text: &str| {
-        account_page(&action.app, &action.visitor, operator, status, Some(Notice::bad(text)))
+        account_page(&action.app, &action.visitor, operator, status, Some(Notice::error(text)))
     };
     if let Err(wait) = desk.login_limits.password(&operator.name) {
         action.record(ACTION, &operator.name, "", ActionOutcome::Refused("too many tries")).await;
@@ -91,6 +91,6 @@ pub(super) async fn change(
         return Ok(refuse(StatusCode::CONFLICT, messages.no_such_operator));
     }
     action.record(ACTION, &operator.name, "", ActionOutcome::Done).await;
-    let notice = Notice::good(messages.password_changed);
+    let notice = Notice::success(messages.password_changed);
     Ok(start_session(&action.app, &action.visitor, &headers, &account, "/admin/account", Some(notice))?)
 }

@@ -76,7 +76,7 @@ pub(super) async fn actions(
 }
 
 fn action_line(lang: Lang, entry: ActionRecord) -> ActionLine {
-    let at = Timestamp::parse(&entry.at).map_or_else(|| entry.at.clone(), |at| lang.moment(at));
+    let at = Timestamp::parse(&entry.at).map_or_else(|| entry.at.clone(), |at| lang.date_time(at));
     ActionLine { at, exact: entry.at.clone(), is_done: entry.outcome == "done", entry }
 }
 

@@ -18,7 +18,7 @@ use axum::response::Response;
 const COMMAND_NAME: &str = "desk";
 
 /// Runs blocking work on a blocking thread of tokio.
-pub(super) async fn run_aside<T: Send + 'static>(
+pub(super) async fn spawn_blocking<T: Send + 'static>(
     app: &AppState,
     work: impl FnOnce(&Service) -> Result<T, ServiceError> + Send + 'static,
 ) -> Result<T, ServiceError> {
@@ -35,7 +35,7 @@ pub(super) async fn with_catalog<T: Default + Send + 'static>(
     app: &AppState,
     work: impl FnOnce(&Service, &dyn Catalog) -> Result<T, ServiceError> + Send + 'static,
 ) -> Result<T, ServiceError> {
-    run_aside(app, |service| match SqliteCatalog::open_reader(&service.data.catalog())? {
+    spawn_blocking(app, |service| match SqliteCatalog::open_reader(&service.data.catalog())? {
         Some(catalog) => work(service, &catalog),
         None => Ok(T::default()),
     })
@@ -44,7 +44,7 @@ pub(super) async fn with_catalog<T: Default + Send + 'static>(
 
 /// Executes an order. Errors are returned as text.
 pub(super) async fn execute(app: &AppState, order: Order) -> Result<(), String> {
-    let done = run_aside(app, move |service| {
+    let done = spawn_blocking(app, move |service| {
         Ok(carry_out(&service.data, &service.config, COMMAND_NAME, &order).map_err(|error| error.to_string()))
     });
     done.await.map_err(|error| error.to_string())?
@@ -81,7 +81,7 @@ pub(super) async fn replace_settings(
     + Send
     + 'static,
 ) -> Result<String, SettingsError> {
-    let done = run_aside(app, move |service| Ok(replace_file(service, stamp.as_deref(), make)));
+    let done = spawn_blocking(app, move |service| Ok(replace_file(service, stamp.as_deref(), make)));
     done.await.map_err(|error| error.to_string())?
 }
 

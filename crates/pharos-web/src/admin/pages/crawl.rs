@@ -62,7 +62,7 @@ pub(crate) async fn crawl(
     let loaded = app.service().settings.load();
     let frame = DeskFrame::new(&app, &visitor, &operator);
     let wrong = loaded.as_ref().err().filter(|_| operator.may_act());
-    let frame = frame.with_notice(wrong.map(crate::admin::frame::Notice::bad));
+    let frame = frame.with_notice(wrong.map(crate::admin::frame::Notice::error));
     let loaded = loaded.unwrap_or_default();
     let config = effective_config(loaded.config, rules);
     let m = PageMessages::for_lang(visitor.lang);

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use pharos_engine::{BuildState, GenerationStatus, IndexStatus, Progress, index_status, roll_back};
 
 use super::charts::format_bytes;
-use super::commands::{record_and_redirect, run_aside};
+use super::commands::{record_and_redirect, spawn_blocking};
 use super::messages::PageMessages;
 use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
@@ -64,7 +64,7 @@ pub(crate) async fn index(
     operator: Operator,
 ) -> Result<Response, ServiceError> {
     let (m, lang) = (PageMessages::for_lang(visitor.lang), visitor.lang);
-    let status = run_aside(&app, |service| Ok(index_status(&service.data, &service.config)?)).await?;
+    let status = spawn_blocking(&app, |service| Ok(index_status(&service.data, &service.config)?)).await?;
     let build = BuildView::new(&app.service().builds.state(), m, lang);
     let open = status.latest.last().map(|open| open.number);
     let IndexStatus { history, latest, previous, refused, searchable, bytes: size, .. } = status;
@@ -104,10 +104,11 @@ impl GenerationRow {
 impl BuildView {
     fn new(state: &BuildState, m: &'static PageMessages, lang: Lang) -> Self {
         let last = state.last.as_ref().map(|(at, built)| match built {
-            Ok(built) => {
-                fill(m.last_built, &[&lang.moment(*at), &built.generation.to_string(), &grouped(built.pages)])
-            }
-            Err(error) => fill(m.last_failed, &[&lang.moment(*at), error]),
+            Ok(built) => fill(
+                m.last_built,
+                &[&lang.date_time(*at), &built.generation.to_string(), &grouped(built.pages)],
+            ),
+            Err(error) => fill(m.last_failed, &[&lang.date_time(*at), error]),
         });
         let Some((_, progress)) = &state.running else { return Self { last, ..Self::default() } };
         let part = |done: u64, all: u64| Some(100 * done / all.max(1));
@@ -152,7 +153,7 @@ pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
         "rollback" if action.form.text("sure") != "yes" => action.fail(PATH, m.not_sure),
         "rollback" => {
             let rolled_back =
-                run_aside(&action.app, |service| Ok(roll_back(&service.data, &service.config)?)).await;
+                spawn_blocking(&action.app, |service| Ok(roll_back(&service.data, &service.config)?)).await;
             let (detail, done) = match rolled_back {
                 Ok(summary) => (format!("{} → {}", summary.from, summary.to), Ok(())),
                 Err(error) => (String::new(), Err(error.to_string())),

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::charts::format_bytes;
-use super::commands::run_aside;
+use super::commands::spawn_blocking;
 use super::messages::PageMessages;
 use super::queries::tail;
 use crate::admin::frame::DeskFrame;
@@ -55,7 +55,7 @@ pub(crate) async fn logs(
     let requested = visitor.param("file").map(ToString::to_string);
     let contains: String = visitor.param("q").unwrap_or_default().trim().chars().take(200).collect();
     let word = contains.clone();
-    let (files, chosen, lines) = run_aside(&app, move |service| {
+    let (files, chosen, lines) = spawn_blocking(&app, move |service| {
         let dir = service.data.logs();
         let files = list_logs(&dir);
         // Only files of the directory can be chosen, whatever the request names.

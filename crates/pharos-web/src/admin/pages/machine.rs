@@ -7,7 +7,7 @@ use axum::response::Response;
 use pharos_engine::MachineReading;
 
 use super::charts::{Chart, format_bytes, format_value};
-use super::commands::run_aside;
+use super::commands::spawn_blocking;
 use super::messages::PageMessages;
 use super::overview::draw_charts;
 use crate::admin::frame::DeskFrame;
@@ -48,7 +48,7 @@ pub(crate) async fn machine(
     operator: Operator,
 ) -> Result<Response, ServiceError> {
     let m = PageMessages::for_lang(visitor.lang);
-    let reading = run_aside(&app, |service| Ok(MachineReading::now(service.data.root()))).await?;
+    let reading = spawn_blocking(&app, |service| Ok(MachineReading::now(service.data.root()))).await?;
     let now = app.desk().sampler.latest();
     let stages = now.iter().flat_map(|sample| &sample.stages).map(|stage| StageRow::new(stage, m)).collect();
     let part = |of: Option<f64>| of.map_or_else(|| "–".into(), |part| format_value(part, "part"));

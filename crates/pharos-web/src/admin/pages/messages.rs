@@ -350,6 +350,6 @@ impl PageMessages {
 mod tests {
     #[test]
     fn all_languages_have_the_same_placeholders() {
-        crate::messages::assert_same_places(super::TABLE);
+        crate::messages::assert_same_placeholders(super::TABLE);
     }
 }

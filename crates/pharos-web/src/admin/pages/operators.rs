@@ -55,7 +55,7 @@ pub(super) async fn operators(
         name: account.name.clone(),
         role: messages.role(account.role),
         is_full: account.role == Role::Full,
-        created: Timestamp::parse(&account.created).map_or_else(String::new, |at| visitor.lang.moment(at)),
+        created: Timestamp::parse(&account.created).map_or_else(String::new, |at| visitor.lang.date_time(at)),
         is_self: fold_name(&account.name) == fold_name(&operator.name),
     });
     let page = OperatorsPage {

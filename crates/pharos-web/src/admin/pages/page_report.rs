@@ -11,7 +11,7 @@ use pharos_query::{Card, Request};
 use pharos_store::{PageState, Removal};
 
 use super::charts::format_bytes;
-use super::commands::{execute, record_and_redirect, run_aside};
+use super::commands::{execute, record_and_redirect, spawn_blocking};
 use super::messages::PageMessages;
 use super::sites::{format_time, report_link, site_link};
 use crate::admin::action::Action;
@@ -97,7 +97,7 @@ pub(crate) async fn page_report(
 }
 
 async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceError> {
-    run_aside(app, move |service| {
+    spawn_blocking(app, move |service| {
         let config =
             service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
         let report = recent_story(&service.data, &url, MAX_VERSIONS)?;
@@ -193,7 +193,7 @@ fn discovery(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> Repor
         };
     };
     let page = &report.page;
-    let mut lines = vec![fill(m.discovered, &[&lang.moment(page.found_at), &page.depth.to_string()])];
+    let mut lines = vec![fill(m.discovered, &[&lang.date_time(page.found_at), &page.depth.to_string()])];
     if !page.anchor.is_empty() {
         lines.push(fill(m.called, &[&page.anchor]));
     }
@@ -237,14 +237,14 @@ fn fetches(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportS
     if let Some(visited) = page.visited_at {
         lines.push(fill(
             m.visited,
-            &[&lang.moment(visited), &page.visits.to_string(), &page.changes.to_string()],
+            &[&lang.date_time(visited), &page.visits.to_string(), &page.changes.to_string()],
         ));
     }
     if page.attempts > 0 {
         lines.push(fill(m.attempts, &[&page.attempts.to_string()]));
     }
     if let Some(due) = page.due {
-        lines.push(fill(m.due, &[&lang.moment(due)]));
+        lines.push(fill(m.due, &[&lang.date_time(due)]));
     }
     for stored in &report.versions {
         let kept = match stored.kept {
@@ -253,7 +253,7 @@ fn fetches(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportS
             Kept::Dropped => m.dropped.into(),
             Kept::Damaged => m.damaged.into(),
         };
-        lines.push(format!("{} · {} · {kept}", lang.moment(stored.version.at), stored.version.status));
+        lines.push(format!("{} · {} · {kept}", lang.date_time(stored.version.at), stored.version.status));
     }
     let css_class = match page.state {
         PageState::Stored if page.status.is_some_and(|status| (200..300).contains(&status)) => "good",
@@ -282,7 +282,7 @@ fn index(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportSte
         return ReportStep { title: m.step_index, css_class: "bad", lines, links: Vec::new() };
     };
     let mut lines =
-        vec![fill(m.indexed_as, &[&indexed.title]), fill(m.indexed_at, &[&lang.moment(indexed.fetched)])];
+        vec![fill(m.indexed_as, &[&indexed.title]), fill(m.indexed_at, &[&lang.date_time(indexed.fetched)])];
     if !indexed.lang.is_empty() {
         lines.push(fill(m.in_language, &[&indexed.lang]));
     }

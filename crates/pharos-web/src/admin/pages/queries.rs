@@ -14,7 +14,7 @@ use pharos_mining::system::SystemRecord;
 use pharos_mining::{Kind, LogFile, QueryRecord, Window};
 use serde::de::DeserializeOwned;
 
-use super::commands::run_aside;
+use super::commands::spawn_blocking;
 use super::messages::PageMessages;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
@@ -70,12 +70,12 @@ pub(crate) async fn queries(
 ) -> Result<Response, ServiceError> {
     let m = PageMessages::for_lang(visitor.lang);
     let is_off = !app.config().log.enabled;
-    let (recent, slots) = run_aside(&app, |service| {
+    let (recent, slots) = spawn_blocking(&app, |service| {
         let logs = service.data.logs();
         Ok((newest::<QueryRecord>(&logs, Kind::Queries), newest::<SystemRecord>(&logs, Kind::System)))
     })
     .await?;
-    let (top, rising, hours) = run_aside(&app, |service| {
+    let (top, rising, hours) = spawn_blocking(&app, |service| {
         Ok(service.learning.shared.with_memory(|memory| {
             (
                 memory.top(Window::Day, MAX_SHOWN),
@@ -126,7 +126,7 @@ impl Slot {
         let (hits, misses) = (slot.done.cache_hits, slot.done.cache_misses);
         let part = |hits: u64, all: u64| (all > 0).then(|| format!("{} %", 100 * hits / all));
         Self {
-            at: lang.moment(slot.to),
+            at: lang.date_time(slot.to),
             queries: grouped(slot.queries),
             p50: ms(slot.latency.p50),
             p99: ms(slot.latency.p99),

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
 use pharos_core::config::{KEYS, TakesEffect, is_secret, takes_effect};
 
-use super::commands::{change_settings, record_and_redirect, replace_settings, run_aside};
+use super::commands::{change_settings, record_and_redirect, replace_settings, spawn_blocking};
 use super::messages::PageMessages;
 use super::settings_file::{SettingEdit, SettingsFile, format_setting, is_list};
 use crate::admin::action::Action;
@@ -62,13 +62,13 @@ pub(crate) async fn settings(
     operator: Operator,
 ) -> Result<Response, ServiceError> {
     let m = PageMessages::for_lang(visitor.lang);
-    let (loaded, file) = run_aside(&app, |service| {
+    let (loaded, file) = spawn_blocking(&app, |service| {
         let file = SettingsFile::read(service.settings.file()).unwrap_or_default();
         Ok((service.settings.load(), file))
     })
     .await?;
     let frame = DeskFrame::new(&app, &visitor, &operator);
-    let frame = frame.with_notice(loaded.as_ref().err().filter(|_| operator.may_act()).map(Notice::bad));
+    let frame = frame.with_notice(loaded.as_ref().err().filter(|_| operator.may_act()).map(Notice::error));
     let loaded = loaded.unwrap_or_default();
     let (config, default) = (loaded.config, Config::default());
     let section_of = |key: &'static str| key.split_once('.').map_or(key, |(section, _)| section);
@@ -134,7 +134,7 @@ pub(crate) async fn export(
     if !operator.may_act() {
         return Ok(StatusCode::FORBIDDEN.into_response());
     }
-    let read = run_aside(&app, |service| Ok(SettingsFile::read(service.settings.file()))).await?;
+    let read = spawn_blocking(&app, |service| Ok(SettingsFile::read(service.settings.file()))).await?;
     Ok(match read {
         Ok(file) => {
             let headers = [

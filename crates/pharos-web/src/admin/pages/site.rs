@@ -80,7 +80,7 @@ pub(crate) async fn site(
     let m = PageMessages::for_lang(visitor.lang);
     let Some(site) = parse_host(visitor.param("name").unwrap_or_default()) else {
         let frame = DeskFrame::new(&app, &visitor, &operator);
-        return Ok(crate::admin::frame::message(
+        return Ok(crate::admin::frame::message_page(
             frame,
             &visitor,
             StatusCode::NOT_FOUND,
@@ -119,7 +119,7 @@ pub(crate) async fn site(
         (m.delay, delay(&config, &site, messages)),
     ];
     if let Some(until) = row.and_then(|row| row.not_before) {
-        facts.push((m.left_alone_until, visitor.lang.moment(until)));
+        facts.push((m.left_alone_until, visitor.lang.date_time(until)));
     }
     let boost = boost_of(&list_of(&config, "rank.boost"), &site);
     let name = site.to_string();
@@ -159,7 +159,7 @@ impl RobotsView {
         Self {
             url: file.url.to_string(),
             state,
-            at: lang.moment(file.at),
+            at: lang.date_time(file.at),
             reason: file.reason.unwrap_or_default(),
             body: String::from_utf8_lossy(body).into_owned(),
         }
@@ -172,9 +172,11 @@ fn delay(config: &Config, site: &SiteName, messages: &Messages) -> String {
     let own = table.of(site);
     let manners = config.crawl.manners_of(own.politeness.unwrap_or(config.crawl.politeness));
     match own.delay {
-        Some(delay) => messages.span(delay),
-        None if manners.day_delay == manners.night_delay => messages.span(manners.day_delay),
-        None => format!("{} / {}", messages.span(manners.day_delay), messages.span(manners.night_delay)),
+        Some(delay) => messages.duration(delay),
+        None if manners.day_delay == manners.night_delay => messages.duration(manners.day_delay),
+        None => {
+            format!("{} / {}", messages.duration(manners.day_delay), messages.duration(manners.night_delay))
+        }
     }
 }
 

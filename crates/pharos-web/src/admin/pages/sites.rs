@@ -185,5 +185,5 @@ pub(super) fn badges(row: &SiteRow, m: &'static PageMessages) -> Vec<&'static st
 
 /// Formats a time, or "never".
 pub(super) fn format_time(at: Option<Timestamp>, m: &'static PageMessages, lang: Lang) -> String {
-    at.map_or_else(|| m.never.to_string(), |at| lang.moment(at))
+    at.map_or_else(|| m.never.to_string(), |at| lang.date_time(at))
 }

@@ -65,7 +65,7 @@ impl SubmissionRow {
         Self {
             url: one.url.to_string(),
             href: report_link(one.url.as_str()),
-            at: lang.moment(one.at),
+            at: lang.date_time(one.at),
             accepted: one.accepted,
         }
     }

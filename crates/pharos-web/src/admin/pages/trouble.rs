@@ -118,7 +118,7 @@ impl ProblemRow {
             href: report_link(trouble.url.as_str()),
             is_failed: trouble.state == PageState::Failed,
             reason: trouble.reason.clone(),
-            at: lang.moment(trouble.at),
+            at: lang.date_time(trouble.at),
             attempts: trouble.attempts,
             due: super::sites::format_time(trouble.due, m, lang),
         }

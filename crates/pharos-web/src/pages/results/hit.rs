@@ -66,8 +66,10 @@ impl HitView {
                 href: params.href_with(SearchParam::Site, Some(&hit.site)),
                 text: fill(messages.more_from_site, &[&grouped(hit.more_from_site)]),
             }),
-            duplicates: (hit.duplicates > 0)
-                .then(|| Link { href: params.with_duplicates(), text: messages.duplicates(hit.duplicates) }),
+            duplicates: (hit.duplicates > 0).then(|| Link {
+                href: params.with_duplicates(),
+                text: messages.duplicate_count(hit.duplicates),
+            }),
             indented: hit.indented,
             explanation: hit.explanation.as_ref().map(score_components).unwrap_or_default(),
         }
