@@ -14,9 +14,10 @@ use common::{Running, TestFolder, describe, fail, succeed};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use pharos_core::Timestamp;
-use pharos_store::soif::SoifReader;
-use pharos_store::tianwang::{self, TianwangRecord};
-use pharos_store::tianwang_index::TianwangIndex;
+use pharos_store::formats::soif::SoifReader;
+use pharos_store::formats::tianwang;
+use pharos_store::formats::tianwang::TianwangRecord;
+use pharos_store::formats::tianwang_index::TianwangIndex;
 use serde_json::{Value, json};
 
 impl TestFolder {
@@ -131,7 +132,7 @@ fn a_warc_file_goes_in_around_its_damage_and_out_again() {
     assert_eq!(dates("two"), dates("one"));
     let mut bytes = Vec::new();
     fs::File::open(desk.path("ours.warc.gz")).unwrap().read_to_end(&mut bytes).unwrap();
-    let kinds: Vec<String> = pharos_store::WarcScan::new(bytes.as_slice())
+    let kinds: Vec<String> = pharos_store::formats::warc_file::WarcScan::new(bytes.as_slice())
         .map(|record| record.unwrap().kind().to_string())
         .collect();
     assert_eq!(kinds, ["warcinfo", "response", "response", "response", "revisit", "response"]);
@@ -190,7 +191,7 @@ fn tianwang_file() -> Vec<u8> {
         ),
     ]
     .iter()
-    .flat_map(tianwang::write)
+    .flat_map(tianwang::write_record)
     .collect()
 }
 

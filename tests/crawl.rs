@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{Rig, Running, long, succeed};
 use pharos_core::config::Config;
 use pharos_index::EmbeddedIndex;
-use pharos_query::{Request, Search};
+use pharos_query::{SearchRequest, SearchService};
 use pharos_testweb::{ServeOptions, WebSpec};
 
 /// Returns the pages that a correct crawler stores: every reachable and allowed URL, once.
@@ -39,10 +39,10 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
 
     succeed(&mut rig.pharos(&["index", "build"]));
     let index = EmbeddedIndex::open_reader(&rig.data().join("index")).unwrap();
-    let search = Search::new(Arc::new(index), &Config::default());
+    let search = SearchService::new(Arc::new(index), &Config::default());
     let mut missing = Vec::new();
     for page in truth.stored().filter(|p| p.status == 200 && !p.title.is_empty()) {
-        let answer = search.run(&Request { all: true, ..Request::new(&page.title) }).unwrap();
+        let answer = search.run(&SearchRequest { all: true, ..SearchRequest::new(&page.title) }).unwrap();
         if !answer.hits.iter().any(|hit| hit.url == page.url) {
             missing.push(format!("{} {:?}: {} results", page.url, page.title, answer.total));
         }

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use common::{Rig, Running, describe, fail, pharos, succeed};
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
-use pharos_index::{Change, Document, EmbeddedIndex, Index as _, Query};
-use pharos_query::{Request, Search};
-use pharos_store::{Content, DiskLibrary, Library as _, StoredRecord};
+use pharos_index::{EmbeddedIndex, Index as _, IndexChange, IndexDocument, Query};
+use pharos_query::{SearchRequest, SearchService};
+use pharos_store::{DiskLibrary, Library as _, RecordContent, StoredRecord};
 use pharos_testweb::{ServeOptions, WebSpec};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -93,8 +93,8 @@ type Top = (u64, Vec<(String, f32)>);
 /// Returns the first ten results of each query with their scores.
 fn answers(data: &Path, queries: &[String]) -> Vec<Top> {
     let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
-    let search = Search::new(Arc::new(index), &Config::default());
-    let answers = queries.iter().map(|query| search.run(&Request::new(query)).unwrap());
+    let search = SearchService::new(Arc::new(index), &Config::default());
+    let answers = queries.iter().map(|query| search.run(&SearchRequest::new(query)).unwrap());
     answers.map(|a| (a.total, a.hits.into_iter().map(|hit| (hit.url, hit.score)).collect())).collect()
 }
 
@@ -123,7 +123,7 @@ fn records(data: &Path) -> Vec<StoredRecord> {
 
 fn is_page(stored: &StoredRecord) -> bool {
     stored.record.url.path_and_query() != "/robots.txt"
-        && matches!(&stored.record.content, Content::Response(r) if r.status == 200 && r.body.len() > 500)
+        && matches!(&stored.record.content, RecordContent::Response(r) if r.status == 200 && r.body.len() > 500)
 }
 
 fn library_file(data: &Path, number: u32) -> PathBuf {
@@ -147,7 +147,7 @@ fn sql(data: &Path, statements: &str) {
 }
 
 /// Changes the index without the engine.
-fn change_index(data: &Path, change: Change) {
+fn change_index(data: &Path, change: IndexChange) {
     let index = EmbeddedIndex::open_writer(&data.join("index"), 16 << 20, 1 << 20).unwrap();
     let at = index.absorbed().unwrap();
     index.apply(vec![change]).unwrap();
@@ -284,16 +284,16 @@ fn every_planted_damage_is_found_and_repaired_if_possible() {
             })
         },
         damage("a page is gone from the index", "index", &url, |data| {
-            change_index(data, Change::Gone(url.id()));
+            change_index(data, IndexChange::Gone(url.id()));
         }),
         damage("a foreign page is in the index", "index", "http://foreign.example/page", |data| {
             change_index(
                 data,
-                Change::Put(Box::new(Document {
+                IndexChange::Put(Box::new(IndexDocument {
                     title: "Nobody fetched this".into(),
                     body: "And yet it is found.".into(),
                     position,
-                    ..Document::new(PageUrl::parse("http://foreign.example/page").unwrap())
+                    ..IndexDocument::new(PageUrl::parse("http://foreign.example/page").unwrap())
                 })),
             );
         }),

@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use common::{Rig, Running, succeed};
-use pharos_testweb::hostile::{Expectation, HostileOptions, HostileWeb, Outcome, Request};
+use pharos_testweb::hostile::{Expectation, ExpectedOutcome, HostileLogEntry, HostileOptions, HostileWeb};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
@@ -38,7 +38,8 @@ fn every_misbehaviour_at_once() {
 
     let requests = web.requests();
     let wrong = complaints(&rig, &requests, web.expectations());
-    let over_http_2 = |request: &&Request| &*request.host == "tls-http-2.test" && !request.path.is_empty();
+    let over_http_2 =
+        |request: &&HostileLogEntry| &*request.host == "tls-http-2.test" && !request.path.is_empty();
     for request in requests.iter().filter(over_http_2) {
         assert_eq!(request.version, "HTTP/2", "{} supports HTTP/2", request.host);
     }
@@ -64,7 +65,9 @@ fn killed_among_misbehaving_hosts() {
     let watched = watch(&mut crawl(&rig, &web), &rig);
     let log = fs::read_to_string(rig.dir.path().join("log")).unwrap();
     assert!(watched.status.success(), "{}\n{log}", watched.status);
-    let counts = |e: &Expectation| matches!(e.outcome, Outcome::AtMost(1..) | Outcome::AtMostTogether { .. });
+    let counts = |e: &Expectation| {
+        matches!(e.outcome, ExpectedOutcome::AtMost(1..) | ExpectedOutcome::AtMostTogether { .. })
+    };
     let expectations = web.expectations().into_iter().filter(|e| !counts(e)).collect();
     let wrong = complaints(&rig, &web.requests(), expectations);
     assert!(wrong.is_empty(), "{} expectations are not met: {wrong:#?}", wrong.len());
@@ -74,7 +77,7 @@ fn killed_among_misbehaving_hosts() {
 }
 
 /// Returns the missing good pages and the unmet expectations.
-fn complaints(rig: &Rig, requests: &[Request], expectations: Vec<Expectation>) -> Vec<String> {
+fn complaints(rig: &Rig, requests: &[HostileLogEntry], expectations: Vec<Expectation>) -> Vec<String> {
     let (stored, truth) = (rig.stored(), rig.truth());
     let missing = truth.stored().filter(|page| stored.get(&page.url) != Some(&1));
     let missing = missing.map(|page| format!("{} is not stored once", page.url));
@@ -179,12 +182,12 @@ fn peer_of(remote: &str) -> Option<IpAddr> {
 /// Returns for example `stored robots-huge.test/late`: the outcome and the URL without scheme and port.
 fn key(expectation: &Expectation) -> String {
     let outcome = match expectation.outcome {
-        Outcome::Stored { .. } => "stored",
-        Outcome::Failed { .. } => "failed",
-        Outcome::Refused { .. } => "refused",
-        Outcome::Settled => "settled",
-        Outcome::NeverAsked => "never-asked",
-        Outcome::AtMost(_) | Outcome::AtMostTogether { .. } => "at-most",
+        ExpectedOutcome::Stored { .. } => "stored",
+        ExpectedOutcome::Failed { .. } => "failed",
+        ExpectedOutcome::Refused { .. } => "refused",
+        ExpectedOutcome::Settled => "settled",
+        ExpectedOutcome::NeverAsked => "never-asked",
+        ExpectedOutcome::AtMost(_) | ExpectedOutcome::AtMostTogether { .. } => "at-most",
     };
     let (host, path) = host_and_path(&expectation.url);
     format!("{outcome} {host}{path}")
@@ -202,17 +205,17 @@ fn too_many(count: usize, most: usize) -> Option<String> {
 }
 
 /// Returns the error of a URL, if there is one.
-fn complaint(rig: &Rig, requests: &[Request], expectation: &Expectation) -> Option<String> {
+fn complaint(rig: &Rig, requests: &[HostileLogEntry], expectation: &Expectation) -> Option<String> {
     let url = &expectation.url;
     let (host, path) = host_and_path(url);
-    let asked = |request: &&Request| &*request.host == host;
+    let asked = |request: &&HostileLogEntry| &*request.host == host;
     match expectation.outcome {
-        Outcome::AtMost(most) => return too_many(requests.iter().filter(asked).count(), most),
-        Outcome::AtMostTogether { hosts, requests: most } => {
+        ExpectedOutcome::AtMost(most) => return too_many(requests.iter().filter(asked).count(), most),
+        ExpectedOutcome::AtMostTogether { hosts, requests: most } => {
             let count = requests.iter().filter(|request| hosts.contains(&&*request.host)).count();
             return too_many(count, most);
         }
-        Outcome::NeverAsked => {
+        ExpectedOutcome::NeverAsked => {
             let count = requests.iter().filter(asked).filter(|request| &*request.path == path).count();
             return (count > 0).then(|| format!("{count} requests"));
         }
@@ -225,9 +228,9 @@ fn complaint(rig: &Rig, requests: &[Request], expectation: &Expectation) -> Opti
     let (state, reason) = (story["state"].as_str().unwrap_or_default(), story["reason"].as_str());
     let has_reason = |wanted: &str| reason.is_some_and(|reason| reason.contains(wanted));
     let is_met = match expectation.outcome {
-        Outcome::Stored { status } => state == "stored" && story["status"] == status,
-        Outcome::Failed { reason } => state != "stored" && has_reason(reason),
-        Outcome::Refused { reason } => state == "refused" && has_reason(reason),
+        ExpectedOutcome::Stored { status } => state == "stored" && story["status"] == status,
+        ExpectedOutcome::Failed { reason } => state != "stored" && has_reason(reason),
+        ExpectedOutcome::Refused { reason } => state == "refused" && has_reason(reason),
         _ => state == "stored" || has_reason(""),
     };
     if !is_met {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{Rig, Running, encode, get, succeed};
-use pharos_store::{Content, Response, StoredRecord};
+use pharos_store::{RawResponse, RecordContent, StoredRecord};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
@@ -56,9 +56,9 @@ fn a_page_is_reported() {
     assert!(error.contains("no version 7"), "{error}");
 }
 
-fn answer_of(stored: &StoredRecord) -> Option<&Response> {
+fn answer_of(stored: &StoredRecord) -> Option<&RawResponse> {
     match &stored.record.content {
-        Content::Response(response) => Some(response),
+        RecordContent::Response(response) => Some(response),
         _ => None,
     }
 }

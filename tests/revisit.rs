@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use common::{Rig, succeed};
 use flate2::read::MultiGzDecoder;
-use pharos_store::Content;
+use pharos_store::RecordContent;
 use pharos_testweb::hostile::{HostileOptions, HostileWeb};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
@@ -176,7 +176,8 @@ fn kept(story: &Value) -> Vec<String> {
 
 fn statuses_of_revisits(rig: &Rig, url: &str) -> Vec<u16> {
     let records = rig.records().into_iter().filter(|stored| stored.record.url.as_str() == url);
-    let status = |content| if let Content::Revisit(revisit) = content { Some(revisit.status) } else { None };
+    let status =
+        |content| if let RecordContent::Revisit(revisit) = content { Some(revisit.status) } else { None };
     records.filter_map(|stored| status(stored.record.content)).collect()
 }
 

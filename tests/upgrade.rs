@@ -13,44 +13,43 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Desk, Running, describe, get, succeed};
+use common::{Running, TestFolder, describe, get, succeed};
 use serde_json::Value;
 
 const RELEASES: [&str; 1] = ["0.1.0"];
 
 /// Unpacks the data directory of a release.
-fn unpack(release: &str) -> Desk {
-    let desk = Desk::new();
-    let archive =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/upgrade/{release}.tar.gz"));
+fn unpack(release: &str) -> TestFolder {
+    let folder = TestFolder::new();
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/upgrade/{release}.tar.gz"));
     let status =
-        Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(desk.path("")).status().unwrap();
+        Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.path("")).status().unwrap();
     assert!(status.success());
-    desk
+    folder
 }
 
 #[test]
 fn old_directories_are_read_without_a_rebuild() {
     for release in RELEASES {
-        let desk = unpack(release);
-        let doctor = desk.on(release, &["doctor"]).output().unwrap();
+        let folder = unpack(release);
+        let doctor = folder.on(release, &["doctor"]).output().unwrap();
         assert!(doctor.status.success(), "{}", describe(&doctor));
-        let stats = desk.json(release, &["stats"]);
+        let stats = folder.json(release, &["stats"]);
         assert_eq!(stats["searchable"], 41, "{stats}");
-        assert_eq!(desk.finds(release, "narwhals"), ["http://feed.example.org/a"]);
-        assert_eq!(desk.finds(release, "site:thafos-railway.test").len(), 18);
-        assert!(desk.finds(release, "url:http://feed.example.org/b").is_empty(), "it was removed");
-        let status = desk.json(release, &["index", "status"]).to_string();
+        assert_eq!(folder.finds(release, "narwhals"), ["http://feed.example.org/a"]);
+        assert_eq!(folder.finds(release, "site:thafos-railway.test").len(), 18);
+        assert!(folder.finds(release, "url:http://feed.example.org/b").is_empty(), "it was removed");
+        let status = folder.json(release, &["index", "status"]).to_string();
         assert!(status.contains("00000001:121487"), "the built history answers: {status}");
-        let queries = succeed(&mut desk.on(release, &["log", "cat", "queries"]));
+        let queries = succeed(&mut folder.on(release, &["log", "cat", "queries"]));
         assert!(queries.contains("narwhals") && queries.contains("老歌"), "{queries}");
-        let clicks = succeed(&mut desk.on(release, &["log", "cat", "clicks"]));
+        let clicks = succeed(&mut folder.on(release, &["log", "cat", "clicks"]));
         let click: Value = serde_json::from_str(clicks.lines().next().unwrap()).unwrap();
         assert_eq!((&click["url"], &click["rank"]), (&"http://feed.example.org/a".into(), &1.into()));
-        assert!(succeed(&mut desk.on(release, &["words", "list"])).contains("爱心社"));
-        let config = desk.json(release, &["config"]).to_string();
+        assert!(succeed(&mut folder.on(release, &["words", "list"])).contains("爱心社"));
+        let config = folder.json(release, &["config"]).to_string();
         assert!(config.contains("you@example.org") && config.contains("灯塔"), "{config}");
-        let page = desk.json(release, &["page", "http://feed.example.org/a"]).to_string();
+        let page = folder.json(release, &["page", "http://feed.example.org/a"]).to_string();
         assert!(page.contains("00000001:"), "{page}");
     }
 }
@@ -58,20 +57,20 @@ fn old_directories_are_read_without_a_rebuild() {
 #[test]
 fn old_directories_accept_new_pages_builds_and_rebuilds() {
     for release in RELEASES {
-        let desk = unpack(release);
-        let feed = desk.file(
+        let folder = unpack(release);
+        let feed = folder.file(
             "feed.jsonl",
             "{\"op\": \"add\", \"url\": \"http://feed.example.org/c\", \"text\": \"A page about zeppelins.\"}\n",
         );
-        succeed(&mut desk.on(release, &["load", feed.to_str().unwrap()]));
-        assert_eq!(desk.finds(release, "zeppelins"), ["http://feed.example.org/c"]);
-        succeed(&mut desk.on(release, &["index", "build"]));
-        assert_eq!(desk.finds(release, "narwhals"), ["http://feed.example.org/a"]);
-        succeed(&mut desk.on(release, &["rebuild"]));
-        let doctor = desk.on(release, &["doctor"]).output().unwrap();
+        succeed(&mut folder.on(release, &["load", feed.to_str().unwrap()]));
+        assert_eq!(folder.finds(release, "zeppelins"), ["http://feed.example.org/c"]);
+        succeed(&mut folder.on(release, &["index", "build"]));
+        assert_eq!(folder.finds(release, "narwhals"), ["http://feed.example.org/a"]);
+        succeed(&mut folder.on(release, &["rebuild"]));
+        let doctor = folder.on(release, &["doctor"]).output().unwrap();
         assert!(doctor.status.success(), "{}", describe(&doctor));
-        assert_eq!(desk.finds(release, "zeppelins"), ["http://feed.example.org/c"]);
-        let stats = desk.json(release, &["stats"]);
+        assert_eq!(folder.finds(release, "zeppelins"), ["http://feed.example.org/c"]);
+        let stats = folder.json(release, &["stats"]);
         assert_eq!(stats["searchable"], 42, "{stats}");
     }
 }
@@ -80,13 +79,13 @@ fn old_directories_accept_new_pages_builds_and_rebuilds() {
 #[test]
 fn old_directories_are_served() {
     for release in RELEASES {
-        let desk = unpack(release);
-        let mut up = Running::start(&mut desk.on(release, &["up", "--listen", "127.0.0.1:0"]));
+        let folder = unpack(release);
+        let mut up = Running::start(&mut folder.on(release, &["up", "--listen", "127.0.0.1:0"]));
         let address = up.address();
         let (status, page) = get(&address, "/search?q=narwhals");
         assert!(status == 200 && page.contains("http://feed.example.org/a"), "{status} {page}");
         assert!(get(&address, "/admin/setup").0 != 200, "there is an operator already");
-        let proposals = || succeed(&mut desk.on(release, &["add", "--proposals"]));
+        let proposals = || succeed(&mut folder.on(release, &["add", "--proposals"]));
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while !proposals().contains("http://submitted.example.org/") {
             assert!(std::time::Instant::now() < deadline, "the order was not carried out: {}", proposals());

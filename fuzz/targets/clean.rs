@@ -3,7 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use pharos_core::PageUrl;
-use pharos_html::{BlockKind, RuleSet, Wish};
+use pharos_html::cleaning::BlockKind;
+use pharos_html::{RuleSet, ExtractOptions};
 
 const TYPES: [&str; 4] =
     ["text/html", "text/html; charset=utf-8", "text/html; charset=gb2312", "application/xhtml+xml"];
@@ -42,14 +43,14 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(url) = PageUrl::parse("http://example.org/a/b.html") else { return };
     let content_type = Some(TYPES[usize::from(*first) % TYPES.len()]);
 
-    let options = Wish { html: true, blocks: true, ..Wish::default() };
-    let page = pharos_html::understand_as(&url, content_type, body, &options);
+    let options = ExtractOptions { html: true, blocks: true, ..ExtractOptions::default() };
+    let page = pharos_html::extract_page_with(&url, content_type, body, &options);
     for tag in page.html.split('<').skip(1) {
         let name = tag.trim_start_matches('/').split(['>', ' ']).next().unwrap_or_default();
         assert!(TAGS.contains(&name), "<{name} in {}", page.html);
     }
 
-    let explanation = pharos_html::explain(&url, content_type, body, RuleSet::pharos());
+    let explanation = pharos_html::explain_cleaning(&url, content_type, body, RuleSet::pharos());
     assert_eq!(explanation.page_type, page.page_type);
     for line in explanation.lines.iter().filter(|line| line.kind == BlockKind::Body) {
         assert!(
@@ -59,7 +60,7 @@ fuzz_target!(|bytes: &[u8]| {
             page.text
         );
     }
-    let _ = pharos_html::explain(&url, content_type, body, RuleSet::thesis());
-    let _ = pharos_html::text_blocks(&url, content_type, body);
-    let _ = pharos_html::topic_by_tables(&pharos_html::decoded(body), &pharos_html::TableLimits::default());
+    let _ = pharos_html::explain_cleaning(&url, content_type, body, RuleSet::thesis());
+    let _ = pharos_html::split_text_blocks(&url, content_type, body);
+    let _ = pharos_html::topic_by_tables(&pharos_html::decode_body(body), &pharos_html::cleaning::TableLimits::default());
 });

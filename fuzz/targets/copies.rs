@@ -2,17 +2,17 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pharos_graph::anchors::{MAX_ANCHOR_BYTES, telling};
-use pharos_graph::duplicates::{Fingerprint, LabelledPage, LabelledSet, MinHashSignature, signature, table};
+use pharos_graph::anchors::{MAX_ANCHOR_BYTES, informative_anchor};
+use pharos_graph::duplicates::{Fingerprint, LabelledPage, LabelledSet, MinHashSignature, min_hash_signature, evaluate_all};
 
 fuzz_target!(|texts: (&str, &str, &[u8])| {
     let (one, other, bytes) = texts;
     assert_eq!(Fingerprint::of(one, other), Fingerprint::of(one, other));
-    if let Some(signature) = signature(other) {
+    if let Some(signature) = min_hash_signature(other) {
         assert_eq!(MinHashSignature::from_bytes(&signature.to_bytes()), Some(signature));
     }
     let _ = MinHashSignature::from_bytes(bytes);
-    if let Some(anchor) = telling(one) {
+    if let Some(anchor) = informative_anchor(one) {
         assert!(!anchor.is_empty() && anchor.len() <= MAX_ANCHOR_BYTES);
     }
     let page = |text: &str| LabelledPage {
@@ -24,7 +24,7 @@ fuzz_target!(|texts: (&str, &str, &[u8])| {
         content: 0,
     };
     let set = LabelledSet { pages: vec![page(one), page(other), page(one)] };
-    for row in table(&set).0 {
+    for row in evaluate_all(&set).0 {
         assert!((0.0..=1.0).contains(&row.precision) && (0.0..=1.0).contains(&row.recall));
     }
 });

@@ -10,6 +10,6 @@ const TYPES: [Option<&str>; 4] =
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, body)) = bytes.split_first() else { return };
     let Ok(url) = PageUrl::parse("http://example.org/sitemap.xml") else { return };
-    let feed = pharos_html::feed(&url, TYPES[usize::from(*first) % TYPES.len()], body);
+    let feed = pharos_html::parse_feed(&url, TYPES[usize::from(*first) % TYPES.len()], body);
     assert!(feed.is_none_or(|feed| feed.entries.len() <= 50_000));
 });

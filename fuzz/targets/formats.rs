@@ -23,6 +23,6 @@ fuzz_target!(|bytes: &[u8]| {
     PANIC_HOOK.call_once(|| panic::set_hook(Box::new(|_| {})));
     let Some((first, body)) = bytes.split_first() else { return };
     let Ok(url) = PageUrl::parse("http://example.org/a/b") else { return };
-    let page = pharos_html::understand(&url, TYPES[usize::from(*first) % TYPES.len()], body);
+    let page = pharos_html::extract_page(&url, TYPES[usize::from(*first) % TYPES.len()], body);
     assert!(page.text.is_empty() || page.unread.is_none());
 });

@@ -10,5 +10,5 @@ const TYPES: [Option<&str>; 4] =
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, body)) = bytes.split_first() else { return };
     let Ok(url) = PageUrl::parse("http://example.org/a/b.html") else { return };
-    let _ = pharos_html::understand(&url, TYPES[usize::from(*first) % TYPES.len()], body);
+    let _ = pharos_html::extract_page(&url, TYPES[usize::from(*first) % TYPES.len()], body);
 });

@@ -4,15 +4,15 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use pharos_mining::privacy::scrub;
-use pharos_mining::reader::Lines;
-use pharos_mining::record::{AnyRecord, Kind};
+use pharos_mining::log::privacy::scrub;
+use pharos_mining::log::reader::LogLines;
+use pharos_mining::log::records::{AnyRecord, LogKind};
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut lines = Lines::over(Cursor::new(bytes.to_vec()));
+    let mut lines = LogLines::over(Cursor::new(bytes.to_vec()));
     while let Some((_, line)) = lines.next_line() {
         let Ok(line) = line else { continue };
-        for kind in Kind::ALL {
+        for kind in LogKind::ALL {
             if let Ok(record) = AnyRecord::parse(kind, line) {
                 record.at().date();
             }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pharos_store::soif::{SoifReader, to_html, write};
+use pharos_store::formats::soif::{SoifReader, to_html, write_object};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut items = 0;
@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
         if let Ok(object) = item {
             let _ = to_html(&object);
             // The first round trip may remove characters that are invalid in URLs.
-            let again = |object| SoifReader::new(&write(object)[..]).next().and_then(Result::ok);
+            let again = |object| SoifReader::new(&write_object(object)[..]).next().and_then(Result::ok);
             let once = again(&object).expect("written objects are readable");
             assert_eq!(again(&once).as_ref(), Some(&once));
         }

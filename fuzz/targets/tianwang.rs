@@ -4,7 +4,7 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use pharos_store::tianwang::{TianwangScan, read, write};
+use pharos_store::formats::tianwang::{TianwangScan, read_record, write_record};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(scan) = TianwangScan::new(Cursor::new(bytes)) else { return };
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     for item in scan {
         items += 1;
         if let Ok((_, record)) = item {
-            assert_eq!(read(&write(&record)).ok().as_ref(), Some(&record));
+            assert_eq!(read_record(&write_record(&record)).ok().as_ref(), Some(&record));
         }
     }
     assert!(items <= 2 + bytes.len(), "more items than fit into the file");

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pharos_store::WarcScan;
+use pharos_store::formats::warc_file::WarcScan;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut items = 0;

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::segment::tagger::Tagger;
-use pharos_text::segment::{BigramModel, Method, Resources, Segmenter, segmenter};
+use pharos_text::segment::{BigramModel, SegmentationMethod, SegmenterResources, Segmenter, segmenter};
 use pharos_text::vocabulary::Vocabulary;
 use pharos_text::{Analyser, normalise, segment_with};
 
@@ -22,8 +22,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let without_space = |text: &str| text.replace(char::is_whitespace, "");
     assert_eq!(without_space(&analyser.segment(&text).concat()), without_space(&text));
-    for method in Method::ALL {
-        let Ok(segmenter) = segmenter(method, &Resources::default()) else { continue };
+    for method in SegmentationMethod::ALL {
+        let Ok(segmenter) = segmenter(method, &SegmenterResources::default()) else { continue };
         assert_eq!(without_space(&segment_with(segmenter.as_ref(), &text).concat()), without_space(&text));
     }
 

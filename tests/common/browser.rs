@@ -160,17 +160,7 @@ impl Browser {
 
     fn with_preferences(lang: &str, preferences: serde_json::Value) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        for variable in ["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
-            command.env(variable, dir.path());
-        }
-        let mut chromedriver = Running::start(&mut command);
-        let mut lines = BufReader::new(chromedriver.0.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let port = lines
-            .find_map(|line| line.split_once("successfully on port ").map(|(_, port)| port.to_string()))
-            .expect("chromedriver names its port");
-        let port: u16 = port.trim_end_matches('.').parse().unwrap();
+        let (chromedriver, port) = start_chromedriver(dir.path());
 
         let mut wanted = DesiredCapabilities::chrome();
         let profile = format!("--user-data-dir={}", dir.path().join("profile").display());
@@ -417,6 +407,27 @@ impl Drop for Browser {
         // Chromium ends with its session; killing chromedriver alone would leave it behind.
         let _ = self.runtime.block_on(self.driver.clone().quit());
     }
+}
+
+/// Starts chromedriver on a free port. It looks for one in two steps and ends if another process is faster, so that
+/// tests that begin at the same time need a second attempt now and then.
+fn start_chromedriver(dir: &Path) -> (Running, u16) {
+    for _ in 0..10 {
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        for variable in ["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+            command.env(variable, dir);
+        }
+        let mut chromedriver = Running::start(&mut command);
+        let mut lines = BufReader::new(chromedriver.0.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let port = lines.find_map(|line| {
+            line.split_once("successfully on port ").map(|(_, port)| port.trim_end_matches('.').to_string())
+        });
+        if let Some(port) = port {
+            return (chromedriver, port.parse().unwrap());
+        }
+    }
+    panic!("chromedriver ended ten times without naming its port");
 }
 
 fn number_at(bytes: &[u8], at: usize) -> u32 {

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
-use pharos_store::{Content, DiskLibrary, Library, LibraryPosition, StoredRecord};
+use pharos_store::{DiskLibrary, Library, LibraryPosition, RecordContent, StoredRecord};
 use pharos_testweb::{ServeOptions, Server, Truth, Web, WebSpec};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -72,7 +72,8 @@ impl Rig {
         let mut stored = BTreeMap::new();
         for record in self.records() {
             let url = &record.record.url;
-            if matches!(record.record.content, Content::Response(_)) && url.path_and_query() != "/robots.txt"
+            if matches!(record.record.content, RecordContent::Response(_))
+                && url.path_and_query() != "/robots.txt"
             {
                 *stored.entry(url.to_string()).or_default() += 1;
             }

@@ -3,26 +3,26 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pharos_query::cache::policy::{Policy, PolicyKind};
-use pharos_query::{Answer, CacheUse, QueryError, Request, Search};
+use pharos_query::{SearchResponse, CacheUse, QueryError, SearchRequest, SearchService};
 
 /// A query service that reports whether an answer was cached.
 pub trait Service: Sync {
     fn query(&self, query: &str) -> Result<CacheUse, QueryError>;
 }
 
-impl Service for Search {
+impl Service for SearchService {
     fn query(&self, query: &str) -> Result<CacheUse, QueryError> {
-        Ok(self.run(&Request::new(query))?.cache)
+        Ok(self.run(&SearchRequest::new(query))?.cache)
     }
 }
 
 pub struct Front {
-    cache: Mutex<Box<dyn Policy<String, Arc<Answer>>>>,
-    search: Search,
+    cache: Mutex<Box<dyn Policy<String, Arc<SearchResponse>>>>,
+    search: SearchService,
 }
 
 impl Front {
-    pub fn new(kind: PolicyKind, entries: usize, search: Search) -> Self {
+    pub fn new(kind: PolicyKind, entries: usize, search: SearchService) -> Self {
         Self { cache: Mutex::new(kind.cache(entries)), search }
     }
 }
@@ -36,7 +36,7 @@ impl Service for Front {
             std::hint::black_box((*known).clone());
             return Ok(CacheUse::Hit);
         }
-        let answer = Arc::new(self.search.run(&Request::new(query))?);
+        let answer = Arc::new(self.search.run(&SearchRequest::new(query))?);
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).put(key, answer);
         Ok(CacheUse::Miss)
     }

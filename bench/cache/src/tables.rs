@@ -6,11 +6,11 @@ use std::thread;
 use std::time::Instant;
 
 use pharos_core::{Clock as _, Config, LibraryPosition, PageUrl, SystemClock};
-use pharos_index::{Change, Document, EmbeddedIndex, Index};
-use pharos_mining::record::ShownResult;
-use pharos_mining::{ImpressionRecord, Log, QueryRecord, Visits, new_id};
+use pharos_index::{IndexChange, IndexDocument, EmbeddedIndex, Index};
+use pharos_mining::log::records::ShownResult;
+use pharos_mining::{ImpressionRecord, LogWriter, QueryRecord, VisitHasher, new_id};
 use pharos_query::cache::policy::{DECAY, PolicyKind, eta};
-use pharos_query::{CacheUse, Request, Search};
+use pharos_query::{CacheUse, SearchRequest, SearchService};
 use pharos_store::DataDir;
 use pharos_testweb::QuerySpec;
 
@@ -59,11 +59,11 @@ impl Bench {
         Ok(Self { index: Arc::new(index), texts: queries.texts().to_vec(), asked, options })
     }
 
-    fn search(&self, config: &Config) -> Search {
-        Search::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
+    fn search(&self, config: &Config) -> SearchService {
+        SearchService::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
     }
 
-    fn uncached(&self) -> Search {
+    fn uncached(&self) -> SearchService {
         let mut config = Config::default();
         config.cache.memory.0 = 0;
         self.search(&config)
@@ -152,7 +152,7 @@ impl Bench {
         let mean = |page: usize| -> Outcome<(f64, usize)> {
             let (started, mut searched) = (Instant::now(), 0);
             for text in texts {
-                let request = Request { page, ..Request::new(text.as_str()) };
+                let request = SearchRequest { page, ..SearchRequest::new(text.as_str()) };
                 searched += usize::from(search.run(&request)?.cache == CacheUse::Miss);
             }
             Ok((started.elapsed().as_secs_f64() * 1e6 / texts.len().max(1) as f64, searched))
@@ -166,8 +166,8 @@ impl Bench {
         row("second result page", mean(2)?);
         row("logging a query and its impressions", (self.measure_logging(&search, texts)?, 0));
         let url = PageUrl::parse("http://new.example/")?;
-        let page = Document { title: "new".into(), body: "said just now".into(), ..Document::new(url) };
-        self.index.apply(vec![Change::Put(Box::new(page))])?;
+        let page = IndexDocument { title: "new".into(), body: "said just now".into(), ..IndexDocument::new(url) };
+        self.index.apply(vec![IndexChange::Put(Box::new(page))])?;
         self.index.commit(LibraryPosition { file: 1, offset: 1 })?;
         row("cached, but latest has changed", mean(1)?);
         Ok(())
@@ -175,12 +175,12 @@ impl Bench {
 
     /// Measures the cost in µs of logging a query and its ten results on the query thread. Disk writes and compression
     /// run on the log's own thread, here on the same cores.
-    fn measure_logging(&self, search: &Search, texts: &[String]) -> Outcome<f64> {
+    fn measure_logging(&self, search: &SearchService, texts: &[String]) -> Outcome<f64> {
         let (data, config) = (DataDir::at(self.options.dir.join("logged")), Config::default());
         let clock = Arc::new(SystemClock);
-        let log = Log::open(&data, &config.log, clock.clone());
-        let visits = Visits::open(&data, &config.log, clock.clone());
-        let answers: Vec<_> = texts.iter().map(|text| search.run(&Request::new(text.as_str()))).collect();
+        let log = LogWriter::open(&data, &config.log, clock.clone());
+        let visits = VisitHasher::open(&data, &config.log, clock.clone());
+        let answers: Vec<_> = texts.iter().map(|text| search.run(&SearchRequest::new(text.as_str()))).collect();
         let (started, mut written) = (Instant::now(), 0_u32);
         for answer in answers {
             let answer = answer?;

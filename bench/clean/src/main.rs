@@ -15,7 +15,7 @@ use std::{env, fs, panic};
 
 use flate2::read::MultiGzDecoder;
 use pharos_core::PageUrl;
-use pharos_html::evaluate::{Metric, Score};
+use pharos_html::cleaning::evaluation::{Metric, ExtractionScore};
 use rustix::time::ClockId;
 
 #[global_allocator]
@@ -26,11 +26,11 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 /// Extracts the main content from the text of a page.
 type Cleaner = fn(&str) -> String;
 
-/// Pharos twice: main content only, and the complete [`pharos_html::understand`].
+/// Pharos twice: main content only, and the complete [`pharos_html::extract_page`].
 const CLEANERS: [(&str, Cleaner); 5] = [
     ("pharos, body", |html| pharos_html::body_text(html)),
     ("pharos, page object", |html| match PageUrl::parse("http://localhost/") {
-        Ok(url) => pharos_html::understand(&url, Some("text/html; charset=utf-8"), html.as_bytes()).text,
+        Ok(url) => pharos_html::extract_page(&url, Some("text/html; charset=utf-8"), html.as_bytes()).text,
         Err(_) => String::new(),
     }),
     ("dom_smoothie", |html| {
@@ -67,7 +67,7 @@ fn main() -> Outcome<()> {
         panic::catch_unwind(|| clean("<title>灯塔</title><p>灯塔在夜里为船只指路。")).unwrap_or_default();
     }
     let mut times = [Duration::ZERO; CLEANERS.len()];
-    let mut scores: Vec<BTreeMap<&str, (Metric, Vec<Score>)>> = vec![BTreeMap::new(); CLEANERS.len()];
+    let mut scores: Vec<BTreeMap<&str, (Metric, Vec<ExtractionScore>)>> = vec![BTreeMap::new(); CLEANERS.len()];
     for round in 0..rounds {
         for (number, page) in pages.iter().enumerate() {
             for turn in 0..CLEANERS.len() {
@@ -88,7 +88,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-fn print(times: &[Duration], scores: &[BTreeMap<&str, (Metric, Vec<Score>)>], pages: usize) {
+fn print(times: &[Duration], scores: &[BTreeMap<&str, (Metric, Vec<ExtractionScore>)>], pages: usize) {
     let smoothie = times[2].as_secs_f64();
     for (((name, _), time), sets) in CLEANERS.iter().zip(times).zip(scores) {
         let time = time.as_secs_f64();
@@ -118,7 +118,7 @@ fn read(dir: &Path) -> Outcome<Vec<Page>> {
         let file = fs::File::open(dir.join("html").join(format!("{id}.html.gz")))?;
         MultiGzDecoder::new(file).read_to_end(&mut bytes)?;
         pages.push(Page {
-            html: pharos_html::decoded(&bytes),
+            html: pharos_html::decode_body(&bytes),
             gold: truth["text"].as_str().unwrap_or_default().to_string(),
             set: truth["set"].as_str().unwrap_or("zh").to_string(),
         });

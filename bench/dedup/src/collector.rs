@@ -3,7 +3,7 @@
 use std::fs;
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
-use pharos_graph::relations::{PageWords, RelationRules, RelationsBuilder};
+use pharos_graph::relations::{PageContent, RelationsOptions, RelationsBuilder};
 use rayon::prelude::*;
 
 use crate::Outcome;
@@ -27,7 +27,7 @@ pub fn print(pages: &Pages) -> Outcome<()> {
 fn relate(pages: &Pages, count: usize, folder: &std::path::Path) -> Outcome<f64> {
     // "5" resets the peak memory to the current value (proc(5)).
     let _ = fs::write("/proc/self/clear_refs", "5");
-    let mut builder = RelationsBuilder::begin(folder, RelationRules::default())?;
+    let mut builder = RelationsBuilder::begin(folder, RelationsOptions::default())?;
     for first in (0..count).step_by(BATCH) {
         let numbers = first..(first + BATCH).min(count);
         let words: Result<Vec<_>, _> = numbers.into_par_iter().map(|number| words(pages, number)).collect();
@@ -39,9 +39,9 @@ fn relate(pages: &Pages, count: usize, folder: &std::path::Path) -> Outcome<f64>
     Ok(peak.trim().trim_end_matches(" kB").parse::<f64>()? * 1024.0)
 }
 
-fn words(pages: &Pages, number: usize) -> Result<PageWords, pharos_core::UrlError> {
+fn words(pages: &Pages, number: usize) -> Result<PageContent, pharos_core::UrlError> {
     let address = format!("http://s{}.example/{number}", number / PAGES_OF_A_SITE);
-    Ok(PageWords {
+    Ok(PageContent {
         url: PageUrl::parse(&address)?,
         first_seen: Timestamp::from_millis(number as i64),
         published: None,

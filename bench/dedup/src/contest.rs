@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pharos_graph::duplicates::{Grouping, Method, PageFacts, PageText, pair_scores};
+use pharos_graph::duplicates::{GroupBuilder, DuplicateDetector, PageAttributes, PageText, pair_scores};
 use rustix::time::ClockId;
 
 pub trait Contestant {
@@ -18,18 +18,18 @@ pub trait Contestant {
 }
 
 /// A detector of Pharos.
-pub struct Ours<M: Method> {
+pub struct Ours<M: DuplicateDetector> {
     method: M,
     signatures: Vec<Option<M::PageSignature>>,
 }
 
-impl<M: Method> Ours<M> {
+impl<M: DuplicateDetector> Ours<M> {
     pub fn new(method: M, pages: usize) -> Self {
         Self { method, signatures: Vec::with_capacity(pages) }
     }
 }
 
-impl<M: Method> Contestant for Ours<M> {
+impl<M: DuplicateDetector> Contestant for Ours<M> {
     fn name(&self) -> String {
         self.method.name()
     }
@@ -39,9 +39,9 @@ impl<M: Method> Contestant for Ours<M> {
     }
 
     fn group(&mut self) -> Option<Vec<u32>> {
-        let mut grouping = Grouping::new(self.signatures.len());
+        let mut grouping = GroupBuilder::new(self.signatures.len());
         grouping.join(&self.method, &self.signatures);
-        let groups = grouping.finish(&self.method, &self.signatures, &[] as &[PageFacts]);
+        let groups = grouping.finish(&self.method, &self.signatures, &[] as &[PageAttributes]);
         Some((0..self.signatures.len() as u32).map(|page| groups.representative(page)).collect())
     }
 

@@ -17,10 +17,7 @@ mod peers;
 use std::env;
 use std::error::Error;
 
-use pharos_graph::duplicates::{
-    BookAlgorithm, Chunk, ExactBytes, ExactText, IMatch, MinHash, Rule, Segments, Shingles, SimHash,
-    WordList, WordStatistics,
-};
+use pharos_graph::duplicates::{KeywordDetector, ChunkSize, ExactBytes, ExactText, IMatch, MinHash, KeywordRule, Segments, Shingles, SimHash, FrequentWordList, WordStatistics};
 use rayon::prelude::*;
 
 use self::contest::{Entry, Ours, Row};
@@ -102,17 +99,17 @@ fn entries(pages: &Pages, wanted: impl Fn(&str) -> bool) -> Vec<Entry> {
     let mut entries =
         vec![Entry::new(Ours::new(ExactBytes, count), all), Entry::new(Ours::new(ExactText, count), all)];
     let rules = [
-        Rule::Abstract,
-        Rule::OrderedKeywords,
-        Rule::OrderedKeywordsAndWeights,
-        Rule::KeywordsAndWeights,
-        Rule::Keywords,
-        Rule::AbstractOrKeywords,
+        KeywordRule::Abstract,
+        KeywordRule::OrderedKeywords,
+        KeywordRule::OrderedKeywordsAndWeights,
+        KeywordRule::KeywordsAndWeights,
+        KeywordRule::Keywords,
+        KeywordRule::AbstractOrKeywords,
     ];
-    entries.extend(rules.map(|rule| Entry::new(Ours::new(BookAlgorithm::new(rule), count), all)));
-    entries.push(Entry::new(Ours::new(WordList::default(), count), all));
+    entries.extend(rules.map(|rule| Entry::new(Ours::new(KeywordDetector::new(rule), count), all)));
+    entries.push(Entry::new(Ours::new(FrequentWordList::default(), count), all));
     entries.push(Entry::new(Ours::new(IMatch::new(statistics), count), all));
-    let chunks = [Chunk::Whole, Chunk::Lines(4), Chunk::Lines(2)];
+    let chunks = [ChunkSize::Whole, ChunkSize::Lines(4), ChunkSize::Lines(2)];
     entries.extend(
         chunks.map(|chunk| Entry::new(Ours::new(Segments { chunk, ..Segments::default() }, count), all)),
     );

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 
 use gaoya::minhash::{MinHashIndex, MinHasher as _, MinHasher32, VecContainer};
 use gaoya::simhash::{SimHash, SimHashIndex, SimSipHasher64};
-use pharos_graph::duplicates::{ExactBytes, Grouping, PageText};
+use pharos_graph::duplicates::{ExactBytes, GroupBuilder, PageText};
 
 use crate::contest::Contestant;
 
@@ -128,7 +128,7 @@ impl Contestant for BareSimHash {
 
 /// Returns the connected components of the similarity relation.
 fn united(pages: u32, near: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
-    let mut grouping = Grouping::new(pages as usize);
+    let mut grouping = GroupBuilder::new(pages as usize);
     for page in 0..pages {
         near(page).into_iter().for_each(|other| grouping.unite(page, other));
     }

@@ -1,9 +1,9 @@
 //! The effect of a link farm of a thousand pages. The bound is derived in `pharos_graph::rank::link_farm`.
 
-use pharos_graph::farm::plant_in;
-use pharos_graph::link_counts::link_counts;
-use pharos_graph::pagerank::RankRules;
-use pharos_graph::web::{BuildRules, Graph, Places};
+use pharos_graph::rank::link_farm::simulate_farm_in_graph;
+use pharos_graph::rank::link_counts::link_counts;
+use pharos_graph::rank::pagerank::PageRankOptions;
+use pharos_graph::web::{GraphOptions, Graph, PageSites};
 
 use crate::Outcome;
 use crate::web::Web;
@@ -11,8 +11,8 @@ use crate::web::Web;
 const FARM: u32 = 1_000;
 
 /// Prints the effect of a farm on the site of an average page.
-pub fn print(web: &Web, graph: &Graph, rules: &RankRules) -> Outcome<()> {
-    let places = Places::new(&web.site_of_page, &web.domain_of_site)?;
+pub fn print(web: &Web, graph: &Graph, rules: &PageRankOptions) -> Outcome<()> {
+    let places = PageSites::new(&web.site_of_page, &web.domain_of_site)?;
     let counts = link_counts(graph, places)?;
     let is_average = |page: u32| {
         let links = counts[page as usize];
@@ -23,7 +23,7 @@ pub fn print(web: &Web, graph: &Graph, rules: &RankRules) -> Outcome<()> {
     let home = web.home(site);
     drop(counts);
 
-    let farm = plant_in(graph, places, home, FARM, rules, &BuildRules::default())?;
+    let farm = simulate_farm_in_graph(graph, places, home, FARM, rules, &GraphOptions::default())?;
     println!("\nA farm of {FARM} pages that all link to page {home}:\n");
     println!("| value | before | after | bound |");
     println!("|---|---|---|---|");

@@ -23,8 +23,8 @@ use std::{env, iter};
 
 use petgraph::graph::DiGraph;
 use pharos_graph::GraphError;
-use pharos_graph::pagerank::{RankRules, Ranks, Teleport, page_rank};
-use pharos_graph::web::{BuildRules, Graph, GraphBuilder, Places, closure};
+use pharos_graph::rank::pagerank::{PageRankOptions, RankVector, Teleport, page_rank};
+use pharos_graph::web::{GraphOptions, Graph, GraphBuilder, PageSites, link_closure};
 
 use self::meter::{Taken, measured};
 use self::peers::{Answer, DAMPING};
@@ -46,7 +46,7 @@ fn main() -> Outcome<()> {
     let arguments = Arguments::parse(arguments)?;
     let (planning, web) = measured(|| Web::new(arguments.pages, arguments.links, arguments.seed));
     let graph = build(&web, planning)?;
-    let rules = RankRules { damping: DAMPING, ..RankRules::default() };
+    let rules = PageRankOptions { damping: DAMPING, ..PageRankOptions::default() };
     let (taken, ranks) = measured(|| page_rank(&graph, &rules, Teleport::Everywhere, None));
     let ranks = ranks?;
     println!(
@@ -81,12 +81,12 @@ fn main() -> Outcome<()> {
 fn build(web: &Web, planning: Taken) -> Outcome<Graph> {
     let (making, _) = measured(|| web.links(|_, _| Ok::<(), Infallible>(())));
     let (building, graph) = measured(|| -> Result<Graph, GraphError> {
-        let mut builder = GraphBuilder::new(BuildRules::default());
+        let mut builder = GraphBuilder::new(GraphOptions::default());
         web.links(|from, to| builder.add(from, to))?;
         builder.finish(web.pages)
     });
     let graph = graph?;
-    let places = Places::new(&web.site_of_page, &web.domain_of_site)?;
+    let places = PageSites::new(&web.site_of_page, &web.domain_of_site)?;
     let dangling = (0..graph.pages()).filter(|page| graph.links_from(*page).is_empty()).count();
     let most = (0..graph.pages()).map(|page| graph.links_to(page).len()).max().unwrap_or(0);
     println!(
@@ -94,7 +94,7 @@ fn build(web: &Web, planning: Taken) -> Outcome<Graph> {
         graph.pages(),
         web.sites(),
         graph.links(),
-        100.0 * closure(&graph, places)?.share_inside(),
+        100.0 * link_closure(&graph, places)?.share_inside(),
         100.0 * dangling as f64 / f64::from(graph.pages()),
     );
     let seconds = building.seconds - making.seconds;
@@ -109,15 +109,15 @@ fn build(web: &Web, planning: Taken) -> Outcome<Graph> {
 }
 
 /// Measures Pharos on one thread, with a few rounds only: all rounds are alike.
-fn one_thread(graph: &Graph, rules: &RankRules, ours: &ResultRow) -> Outcome<()> {
-    let rules = RankRules { max_rounds: ours.rounds.min(10), tolerance: 0.0, ..*rules };
+fn one_thread(graph: &Graph, rules: &PageRankOptions, ours: &ResultRow) -> Outcome<()> {
+    let rules = PageRankOptions { max_rounds: ours.rounds.min(10), tolerance: 0.0, ..*rules };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let (taken, ranks) = measured(|| pool.install(|| page_rank(graph, &rules, Teleport::Everywhere, None)));
     ResultRow { name: "Pharos, 1 thread".to_string(), taken, rounds: ranks?.rounds }.print(ours, None);
     Ok(())
 }
 
-fn report(peer: &str, answer: Outcome<Answer>, ours: &ResultRow, ranks: &Ranks) {
+fn report(peer: &str, answer: Outcome<Answer>, ours: &ResultRow, ranks: &RankVector) {
     match answer {
         Ok(Answer { taken, rounds, ranks: theirs }) => {
             let line = ResultRow { name: peer.to_string(), taken, rounds };
@@ -135,9 +135,9 @@ fn small(seed: u64) -> Outcome<()> {
         links.push((from, to));
         Ok::<(), Infallible>(())
     })?;
-    let graph = Graph::from_links(FEW_PAGES, links.iter().copied(), BuildRules::default())?;
+    let graph = Graph::from_links(FEW_PAGES, links.iter().copied(), GraphOptions::default())?;
     let rules =
-        RankRules { damping: DAMPING, tolerance: 0.0, max_rounds: FEW_ROUNDS, ..RankRules::default() };
+        PageRankOptions { damping: DAMPING, tolerance: 0.0, max_rounds: FEW_ROUNDS, ..PageRankOptions::default() };
     let (taken, ranks) = measured(|| page_rank(&graph, &rules, Teleport::Everywhere, None));
     let ranks = ranks?;
     let ours = ResultRow { name: "Pharos".to_string(), taken, rounds: ranks.rounds };

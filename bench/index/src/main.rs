@@ -17,9 +17,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use pharos_core::LibraryPosition;
-use pharos_index::{
-    Document, EmbeddedIndex, Generations, HistoryBuilder, Index as _, Maxima, Query, Retrieval,
-};
+use pharos_index::{IndexDocument, EmbeddedIndex, Generations, HistoryBuilder, Index as _, LinkMaxima, Query, RetrievalRequest};
 use pharos_text::Analyser;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -40,7 +38,7 @@ const RANK_WEIGHT: f32 = 5.0;
 /// Generated or read pages.
 enum Pages {
     Made(pages::Made),
-    Read(Vec<Document>),
+    Read(Vec<IndexDocument>),
 }
 
 impl Pages {
@@ -51,14 +49,14 @@ impl Pages {
         }
     }
 
-    fn page(&self, n: usize) -> Document {
+    fn page(&self, n: usize) -> IndexDocument {
         match self {
             Pages::Made(made) => made.page(n),
             Pages::Read(pages) => pages[n].clone(),
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = Document> + '_ {
+    fn all(&self) -> impl Iterator<Item = IndexDocument> + '_ {
         (0..self.count()).map(|n| self.page(n))
     }
 }
@@ -77,7 +75,7 @@ fn main() -> Outcome<()> {
         Some(path) => Pages::Read(pages::read(&path)?),
         None => Pages::Made(pages::Made::new(count)),
     };
-    let (mut maxima, mut bytes) = (Maxima::default(), 0);
+    let (mut maxima, mut bytes) = (LinkMaxima::default(), 0);
     for page in pages.all() {
         maxima.include(&page.web);
         bytes += page.title.len() + page.body.len();
@@ -97,7 +95,7 @@ fn main() -> Outcome<()> {
     }
 }
 
-fn ours(dir: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<(Duration, EmbeddedIndex)> {
+fn ours(dir: &Path, pages: &Pages, maxima: &LinkMaxima) -> Outcome<(Duration, EmbeddedIndex)> {
     let generations = Generations::at(dir);
     let _builder = generations.lock_builder()?;
     let started = Instant::now();
@@ -111,7 +109,7 @@ fn ours(dir: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<(Duration, Embedd
     Ok((took, EmbeddedIndex::open_reader(dir)?))
 }
 
-fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
+fn compare(place: &Path, pages: &Pages, maxima: &LinkMaxima) -> Outcome<()> {
     let generating = time(|| Ok(pages.all().for_each(|page| drop(black_box(page)))))?;
     let dirs = ["two", "one", "ours"].map(|name| place.join(name));
     dirs.iter().try_for_each(fs::create_dir)?;
@@ -143,7 +141,7 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
     let [two, one] = &raws[..] else { return Err("two raw indexes".into()) };
     let ask = |words: &[String], all: bool, rank_weight: f32, count_up_to: u64| {
         let query = question(words, all);
-        let asked = Retrieval { rank_weight, count_up_to, ..Retrieval::new(&query, 10) };
+        let asked = RetrievalRequest { rank_weight, count_up_to, ..RetrievalRequest::new(&query, 10) };
         snapshot.retrieve(&asked)
     };
     let list = |words: &[String], all: bool| -> Outcome<usize> {
@@ -204,23 +202,23 @@ fn compare(place: &Path, pages: &Pages, maxima: &Maxima) -> Outcome<()> {
 }
 
 /// Compares document orders by size and query time.
-fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
+fn compare_orders(pages: &Pages, maxima: &LinkMaxima) -> Outcome<()> {
     let queries = queries(pages);
     let mut addresses: Vec<(String, usize)> =
         (0..pages.count()).map(|n| (pages.page(n).url.to_string(), n)).collect();
     addresses.sort_unstable();
     let mut by_address = vec![0u64; pages.count()];
     addresses.iter().zip(0..).for_each(|((_, n), place)| by_address[*n] = place);
-    let rank = |page: &Document| (maxima.static_rank(&page.web) * 65_535.0).round() as u64;
+    let rank = |page: &IndexDocument| (maxima.static_rank(&page.web) * 65_535.0).round() as u64;
     // Pages whose titles begin alike have similar content.
-    let cluster = |page: &Document| {
+    let cluster = |page: &IndexDocument| {
         let word = page.title.split_whitespace().min().unwrap_or_default();
         word.bytes().fold(0u64, |hash, byte| (hash * 31 + u64::from(byte)) % 1_000_000)
     };
-    let by_url = |n: usize, _: &Document| by_address[n];
-    let by_rank = |_: usize, page: &Document| 65_535 - rank(page);
-    let by_tier = |n: usize, page: &Document| ((65_535 - rank(page)) / 8_192) << 40 | by_address[n];
-    let by_cluster = |_: usize, page: &Document| cluster(page);
+    let by_url = |n: usize, _: &IndexDocument| by_address[n];
+    let by_rank = |_: usize, page: &IndexDocument| 65_535 - rank(page);
+    let by_tier = |n: usize, page: &IndexDocument| ((65_535 - rank(page)) / 8_192) << 40 | by_address[n];
+    let by_cluster = |_: usize, page: &IndexDocument| cluster(page);
     let orders: [(&str, Sequence<'_>); 5] = [
         ("crawl", Sequence::CrawlOrder),
         ("address", Sequence::By(&by_url)),
@@ -258,7 +256,7 @@ fn compare_orders(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
 
 /// Evaluates a small index of important words that is searched first: how often it suffices, and whether its top ten
 /// are the true top ten.
-fn compare_tier(pages: &Pages, maxima: &Maxima) -> Outcome<()> {
+fn compare_tier(pages: &Pages, maxima: &LinkMaxima) -> Outcome<()> {
     let dirs = [tempfile::tempdir()?, tempfile::tempdir()?];
     let build = |dir: &tempfile::TempDir, shape| {
         Raw::build(dir.path(), shape, &mut pages.all(), maxima, &Sequence::CrawlOrder, (THREADS, MEMORY))

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 
 use pharos_core::PageUrl;
-use pharos_index::{Document, WebFigures};
+use pharos_index::{IndexDocument, LinkFigures};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -35,7 +35,7 @@ impl Made {
 
     /// Returns page `n`. Words follow Zipf's law, some of them over the words of the page's topic; ranks follow a power
     /// law.
-    pub fn page(&self, n: usize) -> Document {
+    pub fn page(&self, n: usize) -> IndexDocument {
         let mut random = StdRng::seed_from_u64(n as u64 + 7);
         let topic = &self.topics[random.random_range(0..TOPICS)];
         let any = |random: &mut StdRng| {
@@ -58,15 +58,15 @@ impl Made {
             (0..6).map(|_| self.words[topic[zipf(TOPIC_WORDS, &mut random)]].as_str()).collect();
         let site = zipf(1 + self.count / 100, &mut random);
         let url = format!("http://site{site}.example/{}/{n}", self.words[topic[0]]);
-        Document {
+        IndexDocument {
             title: title.join(" "),
             body,
             lang: "en".into(),
-            web: WebFigures {
+            web: LinkFigures {
                 page_rank: (0.15 / uniform(&mut random).powf(0.7)) as f32,
-                ..WebFigures::default()
+                ..LinkFigures::default()
             },
-            ..Document::new(PageUrl::parse(&url).expect("an address made here"))
+            ..IndexDocument::new(PageUrl::parse(&url).expect("an address made here"))
         }
     }
 }
@@ -92,7 +92,7 @@ fn word(mut number: usize, random: &mut StdRng) -> String {
 
 /// Reads the pages of a file with one page object per line, as written by `pharos export --format jsonl` or `pharos
 /// clean --batch`.
-pub fn read(path: &str) -> Result<Vec<Document>, Box<dyn Error>> {
+pub fn read(path: &str) -> Result<Vec<IndexDocument>, Box<dyn Error>> {
     let mut pages = Vec::new();
     for (nth, line) in BufReader::new(fs::File::open(path)?).lines().enumerate() {
         let page: serde_json::Value = serde_json::from_str(&line?)?;
@@ -102,12 +102,12 @@ pub fn read(path: &str) -> Result<Vec<Document>, Box<dyn Error>> {
         // The links to these pages are unknown: ranks are generated.
         let page_rank =
             (0.15 / StdRng::seed_from_u64(nth as u64).random_range(1e-9..1.0f64).powf(0.7)) as f32;
-        pages.push(Document {
+        pages.push(IndexDocument {
             title: text("title"),
             body: text("text"),
             lang: text("lang"),
-            web: WebFigures { page_rank, ..WebFigures::default() },
-            ..Document::new(url)
+            web: LinkFigures { page_rank, ..LinkFigures::default() },
+            ..IndexDocument::new(url)
         });
     }
     Ok(pages)

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use pharos_index::{Document, Maxima};
+use pharos_index::{IndexDocument, LinkMaxima};
 use pharos_text::Analyser;
 use tantivy::collector::{Count, TopDocs};
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
@@ -43,15 +43,15 @@ const ABSTRACT: usize = 300;
 /// Order of the documents.
 pub enum Sequence<'a> {
     CrawlOrder,
-    By(&'a dyn Fn(usize, &Document) -> u64),
+    By(&'a dyn Fn(usize, &IndexDocument) -> u64),
 }
 
 impl Raw {
     pub fn build(
         dir: &Path,
         shape: Shape,
-        pages: &mut dyn Iterator<Item = Document>,
-        maxima: &Maxima,
+        pages: &mut dyn Iterator<Item = IndexDocument>,
+        maxima: &LinkMaxima,
         order: &Sequence<'_>,
         (threads, memory): (usize, usize),
     ) -> Outcome<Self> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use pharos_core::{Config, LibraryPosition};
 use pharos_graph::Relations;
-use pharos_index::{Document, Generations, HistoryBuilder};
+use pharos_index::{IndexDocument, Generations, HistoryBuilder};
 
 use crate::Outcome;
 use crate::pages::{self, Pages};
@@ -87,7 +87,7 @@ impl Paths {
         if !is_done(&self.raw, count) {
             clear(&self.raw)?;
             let started = Instant::now();
-            let pages = pages.documents(&relations).enumerate().map(|(nth, page)| -> Outcome<Document> {
+            let pages = pages.documents(&relations).enumerate().map(|(nth, page)| -> Outcome<IndexDocument> {
                 print_progress(nth, started);
                 page
             });

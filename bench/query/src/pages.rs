@@ -8,8 +8,10 @@ use std::path::Path;
 
 use pharos_core::{LibraryPosition, PageType, PageUrl, Timestamp};
 use pharos_graph::Relations;
-use pharos_graph::relations::{PageWords, RelationRules, RelationsBuilder};
-use pharos_index::{Anchor, Document, MAX_LINKS, MAX_VOTES, Maxima, WebFigures, day};
+use pharos_graph::relations::{PageContent, RelationsOptions, RelationsBuilder};
+use pharos_index::{Anchor, IndexDocument, LinkMaxima, LinkFigures};
+use pharos_index::document::{MAX_LINKS, day};
+use pharos_index::document::zones::MAX_VOTES;
 use pharos_testweb::{Lang, PageKind, TruePage, TruePages, Web, WebSpec};
 
 use crate::Outcome;
@@ -54,7 +56,7 @@ impl<'web> Pages<'web> {
 
     /// Computes the relations of the pages.
     pub fn relate(&self, folder: &Path) -> Outcome<Relations> {
-        let mut builder = RelationsBuilder::begin(folder, RelationRules::default())?;
+        let mut builder = RelationsBuilder::begin(folder, RelationsOptions::default())?;
         let (mut batch, mut added) = (Vec::with_capacity(BATCH), 0);
         for page in self.all.clone() {
             let url = PageUrl::parse(&page.url)?;
@@ -66,7 +68,7 @@ impl<'web> Pages<'web> {
             }
             added += 1;
             builder.page(&url)?;
-            batch.push(PageWords {
+            batch.push(PageContent {
                 url,
                 first_seen: Timestamp::EPOCH,
                 published: Some(Timestamp::from_millis(page.published as i64 * 1000)),
@@ -91,7 +93,7 @@ impl<'web> Pages<'web> {
     }
 
     /// Returns the pages as index documents.
-    pub fn documents<'a>(&'a self, relations: &'a Relations) -> impl Iterator<Item = Outcome<Document>> + 'a {
+    pub fn documents<'a>(&'a self, relations: &'a Relations) -> impl Iterator<Item = Outcome<IndexDocument>> + 'a {
         self.each().map(|(url, page)| document(url, page, relations))
     }
 }
@@ -102,15 +104,15 @@ fn is_wanted(page: &TruePage) -> bool {
 }
 
 /// Returns the maximum values over all pages.
-pub fn maxima(relations: &Relations) -> Maxima {
-    let mut maxima = Maxima::default();
+pub fn maxima(relations: &Relations) -> LinkMaxima {
+    let mut maxima = LinkMaxima::default();
     (0..relations.page_ranks().len() as u32).for_each(|page| maxima.include(&figures(relations, page)));
     maxima
 }
 
-fn figures(relations: &Relations, page: u32) -> WebFigures {
+fn figures(relations: &Relations, page: u32) -> LinkFigures {
     let counts = relations.counts(page);
-    WebFigures {
+    LinkFigures {
         page_rank: relations.page_ranks()[page as usize] as f32,
         site_rank: relations.site_ranks()[relations.site(page) as usize] as f32,
         link_weight: relations.link_weight(page),
@@ -119,21 +121,21 @@ fn figures(relations: &Relations, page: u32) -> WebFigures {
         link_hits: counts.link_hits,
         linking_domains: counts.linking_domains,
         mirror_degree: relations.mirror_degree(page),
-        ..WebFigures::default()
+        ..LinkFigures::default()
     }
 }
 
-fn document(url: PageUrl, page: TruePage, relations: &Relations) -> Outcome<Document> {
+fn document(url: PageUrl, page: TruePage, relations: &Relations) -> Outcome<IndexDocument> {
     let number = relations.number(url.id()).ok_or("a page without a number")?;
     let votes = |weight: f32| (1.0 + weight).round().clamp(1.0, f32::from(MAX_VOTES)) as u8;
     let anchors = relations.anchors(number)?;
-    let web = WebFigures {
+    let web = LinkFigures {
         domain_depth: url.domain_depth() as u32,
         directory_depth: url.directory_depth() as u32,
         ..figures(relations, number)
     };
     let links = page.links.iter().filter_map(|link| PageUrl::parse(&link.url).ok());
-    Ok(Document {
+    Ok(IndexDocument {
         summary: page.text.lines().next().unwrap_or_default().chars().take(SUMMARY).collect(),
         title: page.html_title,
         headings: vec![page.title],
@@ -154,6 +156,6 @@ fn document(url: PageUrl, page: TruePage, relations: &Relations) -> Outcome<Docu
         web,
         group: Some(relations.id(relations.representative(number).unwrap_or(number))),
         signature: relations.signature(number).map(|signature| signature.to_bytes().into()),
-        ..Document::new(url)
+        ..IndexDocument::new(url)
     })
 }

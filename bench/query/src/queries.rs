@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use pharos_core::PageUrl;
 use pharos_text::Analyser;
-use pharos_text::stop_words::is_stop_word;
+use pharos_text::analyser::stop_words::is_stop_word;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pharos_index::Document;
+use pharos_index::IndexDocument;
 use pharos_text::Analyser;
-use pharos_text::stop_words::is_stop_word;
+use pharos_text::analyser::stop_words::is_stop_word;
 use tantivy::collector::TopDocs;
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query, TermQuery};
@@ -34,7 +34,7 @@ pub struct Raw {
 impl Raw {
     pub fn build(
         dir: &Path,
-        pages: impl Iterator<Item = Outcome<Document>>,
+        pages: impl Iterator<Item = Outcome<IndexDocument>>,
         threads: usize,
         memory: usize,
     ) -> Outcome<()> {

@@ -5,23 +5,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pharos_core::{LibraryPosition, PageId};
-use pharos_index::{
-    Candidate, Card, Change, Count, Evidence, Facet, FacetCount, Found, Frequencies, Index, IndexError,
-    Likeness, Maxima, Members, Query, Retrieval, Snapshot, StoredPage, Text, Title, WebFigures,
-};
-use pharos_text::vocabulary::{Kind, Vocabulary};
+use pharos_index::{Candidate, ResultFields, IndexChange, Facet, RetrievalResult, Index, IndexError, LinkMaxima, GenerationScope, Query, RetrievalRequest, IndexView, StoredPage, LinkFigures};
+use pharos_index::view::MatchCount;
+use pharos_index::read::evidence::{Evidence, DocumentFrequencies};
+use pharos_index::read::facets::FacetCount;
+use pharos_index::document::{DuplicateSignature, StoredText};
+use pharos_index::read::titles_and_words::PageTitle;
+use pharos_text::vocabulary::{WordKind, Vocabulary};
 
 /// A call to the index during a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    Snapshot,
-    Frequencies,
+    IndexView,
+    DocumentFrequencies,
     Candidates,
     Counting,
     Homes,
     Evidence,
     Figures,
-    Likeness,
+    DuplicateSignature,
     Places,
     Cards,
     Texts,
@@ -87,7 +89,7 @@ impl Index for TimedIndex {
         self.index.absorbed()
     }
 
-    fn apply(&self, changes: Vec<Change>) -> Result<(), IndexError> {
+    fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError> {
         self.index.apply(changes)
     }
 
@@ -103,7 +105,7 @@ impl Index for TimedIndex {
         self.index.vocabulary()
     }
 
-    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, IndexError> {
+    fn snapshot(&self) -> Result<Arc<dyn IndexView>, IndexError> {
         let snapshot = self.notes.time(Stage::Snapshot, || self.index.snapshot())?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let known = last.as_ref().filter(|known| Arc::ptr_eq(&known.snapshot, &snapshot));
@@ -117,11 +119,11 @@ impl Index for TimedIndex {
 }
 
 struct TimedView {
-    snapshot: Arc<dyn Snapshot>,
+    snapshot: Arc<dyn IndexView>,
     notes: Arc<StageTimes>,
 }
 
-impl Snapshot for TimedView {
+impl IndexView for TimedView {
     fn generation(&self) -> &str {
         self.snapshot.generation()
     }
@@ -136,7 +138,7 @@ impl Snapshot for TimedView {
 
     fn renewed(
         &self,
-        asked: &Retrieval<'_>,
+        asked: &RetrievalRequest<'_>,
         candidates: &[Candidate],
     ) -> Result<Vec<Option<Candidate>>, IndexError> {
         self.snapshot.renewed(asked, candidates)
@@ -146,14 +148,14 @@ impl Snapshot for TimedView {
         self.snapshot.pages()
     }
 
-    fn knows(&self, word: &str, kind: Kind) -> bool {
+    fn knows(&self, word: &str, kind: WordKind) -> bool {
         self.snapshot.knows(word, kind)
     }
 
     /// Counts like the index itself, but measured separately.
-    fn retrieve(&self, asked: &Retrieval<'_>) -> Result<Found, IndexError> {
+    fn retrieve(&self, asked: &RetrievalRequest<'_>) -> Result<RetrievalResult, IndexError> {
         let stage = if asked.count_up_to == 0 { Stage::Homes } else { Stage::Candidates };
-        let uncounted = Retrieval { count_up_to: 0, ..*asked };
+        let uncounted = RetrievalRequest { count_up_to: 0, ..*asked };
         let mut found = self.notes.time(stage, || self.snapshot.retrieve(&uncounted))?;
         if asked.count_up_to > 0 && !found.is_partial && found.candidates.len() >= asked.limit {
             let count = self.count(asked.query, asked.count_up_to)?;
@@ -162,7 +164,7 @@ impl Snapshot for TimedView {
         Ok(found)
     }
 
-    fn count(&self, query: &Query, up_to: u64) -> Result<Count, IndexError> {
+    fn count(&self, query: &Query, up_to: u64) -> Result<MatchCount, IndexError> {
         self.notes.time(Stage::Counting, || self.snapshot.count(query, up_to))
     }
 
@@ -177,7 +179,7 @@ impl Snapshot for TimedView {
         self.snapshot.facets(query, facets, most, up_to, until)
     }
 
-    fn frequencies(&self, terms: &[String]) -> Result<Frequencies, IndexError> {
+    fn frequencies(&self, terms: &[String]) -> Result<DocumentFrequencies, IndexError> {
         self.notes.time(Stage::Frequencies, || self.snapshot.frequencies(terms))
     }
 
@@ -186,15 +188,15 @@ impl Snapshot for TimedView {
         self.notes.time(Stage::Evidence, || self.snapshot.evidence(candidates, terms))
     }
 
-    fn maxima(&self) -> Maxima {
+    fn maxima(&self) -> LinkMaxima {
         self.snapshot.maxima()
     }
 
-    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<Card>, IndexError> {
+    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
         self.notes.time(Stage::Cards, || self.snapshot.cards(candidates))
     }
 
-    fn texts(&self, candidates: &[Candidate]) -> Result<Vec<Text>, IndexError> {
+    fn texts(&self, candidates: &[Candidate]) -> Result<Vec<StoredText>, IndexError> {
         self.notes.time(Stage::Texts, || self.snapshot.texts(candidates))
     }
 
@@ -202,19 +204,19 @@ impl Snapshot for TimedView {
         self.notes.time(Stage::Places, || self.snapshot.candidates(pages))
     }
 
-    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<WebFigures>, IndexError> {
+    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
         self.notes.time(Stage::Figures, || self.snapshot.figures(candidates))
     }
 
-    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<Likeness>, IndexError> {
+    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
         self.notes.time(Stage::Likeness, || self.snapshot.likeness(candidates))
     }
 
-    fn titles(&self, members: Members, each: &mut dyn FnMut(Title<'_>)) -> Result<(), IndexError> {
+    fn titles(&self, members: GenerationScope, each: &mut dyn FnMut(PageTitle<'_>)) -> Result<(), IndexError> {
         self.snapshot.titles(members, each)
     }
 
-    fn words(&self, members: Members, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
+    fn words(&self, members: GenerationScope, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
         self.snapshot.words(members, each)
     }
 
@@ -222,7 +224,7 @@ impl Snapshot for TimedView {
         self.snapshot.page(page)
     }
 
-    fn figures_of(&self, page: PageId) -> Result<Option<WebFigures>, IndexError> {
+    fn figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
         self.snapshot.figures_of(page)
     }
 }

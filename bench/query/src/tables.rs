@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use pharos_core::Config;
 use pharos_index::{EmbeddedIndex, Index};
-use pharos_query::{Request, Search};
+use pharos_query::{SearchRequest, SearchService};
 
 use crate::Outcome;
 use crate::build::Paths;
@@ -40,8 +40,8 @@ impl Bench {
     }
 
     /// Returns a query service with an empty cache.
-    fn service(&self) -> Search {
-        Search::new(Arc::clone(&self.index), &self.config)
+    fn service(&self) -> SearchService {
+        SearchService::new(Arc::clone(&self.index), &self.config)
     }
 
     /// Prints the kinds of queries and their results, and loads the files into the page cache.
@@ -54,7 +54,7 @@ impl Bench {
             let (mut relaxed, mut partial, mut totals) = (0, 0, Vec::new());
             let of_kind: Vec<&BenchQuery> = queries.iter().filter(|asked| asked.kind == kind).collect();
             for asked in &of_kind {
-                let answer = search.run(&Request::new(asked.text.as_str()))?;
+                let answer = search.run(&SearchRequest::new(asked.text.as_str()))?;
                 relaxed += usize::from(answer.relaxed || answer.total == 0);
                 partial += usize::from(answer.partial);
                 totals.push(answer.total);
@@ -83,7 +83,7 @@ impl Bench {
             let search = self.service();
             for (asked, [ours, theirs]) in queries.iter().zip(&mut best) {
                 let started = Instant::now();
-                black_box(search.run(&Request::new(asked.text.as_str()))?);
+                black_box(search.run(&SearchRequest::new(asked.text.as_str()))?);
                 *ours = started.elapsed().min(*ours);
                 let started = Instant::now();
                 black_box(raw.answer(asked)?);
@@ -118,7 +118,7 @@ impl Bench {
         let queries = &self.queries;
         let noted = Arc::new(TimedIndex::over(Arc::clone(&self.index)));
         let notes = Arc::clone(&noted.notes);
-        let search = Search::new(noted, &self.config);
+        let search = SearchService::new(noted, &self.config);
         let mut taken = Vec::new();
         for asked in queries {
             let started = Instant::now();
@@ -126,7 +126,7 @@ impl Bench {
             let parsing = started.elapsed();
             notes.take();
             let started = Instant::now();
-            black_box(search.run(&Request::new(asked.text.as_str()))?);
+            black_box(search.run(&SearchRequest::new(asked.text.as_str()))?);
             let whole = started.elapsed();
             let (stages, candidates) = notes.take();
             taken.push(Taken { whole, parsing, stages, candidates });
@@ -169,7 +169,7 @@ impl Bench {
         while threads <= MAX_THREADS {
             let search = self.service();
             let ours = concurrently(threads, queries, |asked| {
-                search.run(&Request::new(asked.text.as_str())).map(drop).map_err(|e| e.to_string())
+                search.run(&SearchRequest::new(asked.text.as_str())).map(drop).map_err(|e| e.to_string())
             })?;
             let theirs = concurrently(threads, queries, |asked| {
                 raw.answer(asked).map(drop).map_err(|e| e.to_string())
@@ -195,7 +195,7 @@ impl Bench {
         let (search, started) = (self.service(), Instant::now());
         while started.elapsed() < PROFILED {
             for asked in &self.queries {
-                black_box(search.run(&Request::new(asked.text.as_str()))?);
+                black_box(search.run(&SearchRequest::new(asked.text.as_str()))?);
             }
         }
         Ok(())

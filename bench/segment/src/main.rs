@@ -18,10 +18,10 @@ use std::{env, fs};
 
 use jieba_rs::Jieba;
 use pharos_text::dictionary::Dictionary;
-use pharos_text::evaluate::Score;
+use pharos_text::segment::evaluation::SegmentationScore;
 use pharos_text::segment::smoothing::Smoothing;
 use pharos_text::segment::tagger::{Corpus, Tagger, Training};
-use pharos_text::segment::{BigramModel, Hmm, Method, Resources, Segmenter, Work, segmenter};
+use pharos_text::segment::{BigramModel, Hmm, SegmentationMethod, SegmenterResources, Segmenter, SegmenterBuffers, segmenter};
 use rustix::time::ClockId;
 
 #[global_allocator]
@@ -45,7 +45,7 @@ struct Contestant<'a> {
     name: String,
     segment: SegmentFn<'a>,
     time: Duration,
-    score: Score,
+    score: SegmentationScore,
 }
 
 fn main() -> Outcome<()> {
@@ -127,22 +127,22 @@ fn contestants<'a>(
     jieba: &'a Jieba,
 ) -> Outcome<Vec<Contestant<'a>>> {
     let mut all = Vec::new();
-    for method in Method::ALL.into_iter().filter(|method| !method.needs_model()) {
-        all.push(ours(method.to_string(), segmenter(method, &Resources::default())?));
+    for method in SegmentationMethod::ALL.into_iter().filter(|method| !method.needs_model()) {
+        all.push(ours(method.to_string(), segmenter(method, &SegmenterResources::default())?));
     }
     for model in models {
-        let resources = Resources { bigrams: Some(model), ..Resources::default() };
-        let name = format!("{} {}", Method::Bigram, model.smoothing());
-        all.push(ours(name, segmenter(Method::Bigram, &resources)?));
+        let resources = SegmenterResources { bigrams: Some(model), ..SegmenterResources::default() };
+        let name = format!("{} {}", SegmentationMethod::Bigram, model.smoothing());
+        all.push(ours(name, segmenter(SegmentationMethod::Bigram, &resources)?));
     }
     if let Some(tagger) = tagger {
-        let mut work = Work::default();
+        let mut work = SegmenterBuffers::default();
         let segment = move |text: &str, ends: &mut Vec<usize>| tagger.cut(text, &mut work, ends);
         all.push(Contestant {
             name: "tagger".into(),
             segment: Box::new(segment),
             time: Duration::ZERO,
-            score: Score::default(),
+            score: SegmentationScore::default(),
         });
     }
     for (name, hmm) in [("jieba-rs, hmm", true), ("jieba-rs", false)] {
@@ -153,16 +153,16 @@ fn contestants<'a>(
             name: name.to_string(),
             segment: Box::new(segment),
             time: Duration::ZERO,
-            score: Score::default(),
+            score: SegmentationScore::default(),
         });
     }
     Ok(all)
 }
 
 fn ours<'a>(name: String, segmenter: Box<dyn Segmenter + 'a>) -> Contestant<'a> {
-    let mut work = Work::default();
+    let mut work = SegmenterBuffers::default();
     let segment = move |text: &str, ends: &mut Vec<usize>| segmenter.cut(text, &mut work, ends);
-    Contestant { name, segment: Box::new(segment), time: Duration::ZERO, score: Score::default() }
+    Contestant { name, segment: Box::new(segment), time: Duration::ZERO, score: SegmentationScore::default() }
 }
 
 fn print(contestants: &[Contestant<'_>], bytes: usize) {

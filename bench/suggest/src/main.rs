@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use fst::automaton::{Automaton as _, Str};
 use fst::{IntoStreamer as _, Streamer as _};
 use pharos_text::dictionary::Dictionary;
-use pharos_text::phrasebook::{Phrasebook, Writer};
+use pharos_text::phrase_index::{PhraseIndex, PhraseIndexBuilder};
 use pharos_text::{normalise, pinyin};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -44,14 +44,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} phrases of {:.1} bytes", phrases.len(), bytes as f64 / phrases.len() as f64);
 
     let started = Instant::now();
-    let mut writer = Writer::default();
+    let mut writer = PhraseIndexBuilder::default();
     for (rank, phrase) in phrases.iter().enumerate() {
         writer.add(phrase, weight(rank));
     }
     let image = writer.finish(usize::MAX).to_image();
     let built = started.elapsed();
     let started = Instant::now();
-    let book = Phrasebook::from_image(&image)?;
+    let book = PhraseIndex::from_image(&image)?;
     let loaded = started.elapsed();
     drop(image);
     println!(

@@ -15,9 +15,9 @@ use std::{env, fs};
 
 use jieba_rs::Jieba;
 use pharos_text::dictionary::Dictionary;
-use pharos_text::new_words::{Discovery, Place, Rules, Weights};
+use pharos_text::new_words::{NewWordDiscovery, PageField, DiscoveryRules, FieldWeights};
 use pharos_text::segment::default_segmenter;
-use pharos_text::vocabulary::{Kind, Vocabulary};
+use pharos_text::vocabulary::{WordKind, Vocabulary};
 use pharos_text::{Analyser, Token, is_han, normalise};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -181,17 +181,17 @@ fn main() -> Outcome<()> {
 /// Cost and benefit of user words: the same pages indexed with and without their most frequent names, and queries for
 /// these names.
 fn names(pages: &[String]) -> Outcome<()> {
-    let rules = Rules {
-        weights: Weights { title: 1, heading: 1, emphasis: 1, short: 1, body: 1 },
-        ..Rules::default()
+    let rules = DiscoveryRules {
+        weights: FieldWeights { title: 1, heading: 1, emphasis: 1, short: 1, body: 1 },
+        ..DiscoveryRules::default()
     };
-    let mut discovery = Discovery::new(default_segmenter(), Dictionary::base(), &normalise, rules);
-    pages.iter().for_each(|page| discovery.page([(page, Place::Body)]));
+    let mut discovery = NewWordDiscovery::new(default_segmenter(), Dictionary::base(), &normalise, rules);
+    pages.iter().for_each(|page| discovery.page([(page, PageField::Body)]));
     let found = discovery.finish(&|_| false).candidates;
     let mut words = Vocabulary::new(Dictionary::base());
     let names: Vec<String> = found
         .into_iter()
-        .filter(|found| words.add(&found.word, Some(Kind::Extension), None, "").is_ok())
+        .filter(|found| words.add(&found.word, Some(WordKind::Extension), None, "").is_ok())
         .map(|found| found.word)
         .take(1_000)
         .collect();

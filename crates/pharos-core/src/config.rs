@@ -16,14 +16,14 @@ use toml::de::{DeTable, DeValue};
 pub use politeness::PolitenessLimits;
 pub use score_weights::ScoreWeights;
 pub use value::{
-    ByteSize, CrawlMode, CrawlScope, LibraryFormat, PolitenessProfile, RankModel, RestartPolicy,
+    ByteSize, CrawlMode, LibraryFormat, LinkScope, PolitenessProfile, RankModel, RestartPolicy,
     ScoreCombination, SettingValue, StrategyName, SubmissionPolicy,
 };
 
 // Temporary aliases of renamed items, removed once all crates use the new names.
 #[doc(hidden)]
 pub use {
-    ByteSize as Size, ConfigKey as Key, CrawlMode as Mode, CrawlScope as Scope, PolitenessLimits as Manners,
+    ByteSize as Size, ConfigKey as Key, CrawlMode as Mode, LinkScope as Scope, PolitenessLimits as Manners,
     PolitenessProfile as Politeness, RestartPolicy as Restart, ScoreCombination as Combine,
     ScoreWeights as PartWeights, SettingValue as Setting, SubmissionPolicy as Submit,
 };
@@ -160,7 +160,7 @@ settings! {
         /// Product name of the crawler: the user agent that robots.txt rules are matched against.
         agent: String = "Pharos".into(),
         /// Links that are followed from the seeds: same host (host), same registrable domain (domain) or all (any).
-        scope: CrawlScope = CrawlScope::Host,
+        scope: LinkScope = LinkScope::Host,
         /// Treatment of known pages in a new crawl: incremental fetches them when they are due, batch fetches
         /// everything again from the seeds.
         mode: CrawlMode = CrawlMode::Incremental,
@@ -653,7 +653,7 @@ mod tests {
              allow_private = true\nresolve = [\"a:80:127.0.0.1\"]\n",
         )
         .unwrap();
-        assert_eq!(config.crawl.scope, CrawlScope::Domain);
+        assert_eq!(config.crawl.scope, LinkScope::Domain);
         assert_eq!(config.crawl.max_pages, 10);
         assert_eq!(config.crawl.body_limit, ByteSize(2 << 20));
         assert_eq!(config.crawl.connect_timeout, Duration::from_millis(1500));

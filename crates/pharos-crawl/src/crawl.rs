@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{Clock, PageId, PageUrl, SiteId};
-use pharos_store::{Catalog, Record, Removal, StoreError};
+use pharos_store::catalog::Removal;
+use pharos_store::{Catalog, LibraryRecord, StoreError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
@@ -19,7 +20,7 @@ pub struct Crawl {
     pub catalog: Arc<dyn Catalog>,
     pub clock: Arc<dyn Clock>,
     /// Channel for records, in order. It is bounded, so a slow receiver slows the crawl down.
-    pub records: mpsc::Sender<Record>,
+    pub records: mpsc::Sender<LibraryRecord>,
     /// Messages about records applied to the catalog.
     pub absorbed: mpsc::UnboundedReceiver<AppliedRecords>,
     /// Counters and controls shared with other threads.

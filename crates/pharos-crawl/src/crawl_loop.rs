@@ -13,9 +13,8 @@ use std::time::Duration;
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{PageUrl, SiteName, Timestamp};
-use pharos_store::{
-    Catalog, Content, DuePage, Event, Record, RobotsFile, RobotsState, SiteStory, StoreError,
-};
+use pharos_store::catalog::{RobotsFile, RobotsState, SiteReport};
+use pharos_store::{Catalog, DuePage, LibraryEvent, LibraryRecord, RecordContent, StoreError};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -103,7 +102,7 @@ struct CrawlLoop {
 /// Catalog state of a site that this crawl has not requested yet.
 struct NewSite {
     name: SiteName,
-    story: Option<SiteStory>,
+    story: Option<SiteReport>,
     robots_txt: PageUrl,
     file: Option<RobotsFile>,
 }
@@ -396,8 +395,8 @@ impl CrawlLoop {
     }
 
     async fn record_refusal(&mut self, page: &DuePage, rule: &str, now: Timestamp) -> Result<(), CrawlError> {
-        let event = Event::Refused { reason: rule.to_string() };
-        self.send_record(page_record(page, now, Content::Event(event))).await?;
+        let event = LibraryEvent::Refused { reason: rule.to_string() };
+        self.send_record(page_record(page, now, RecordContent::Event(event))).await?;
         self.frontier.page_refused(page);
         self.summary.refused += 1;
         CrawlStatus::add(&self.crawl.status.refused, 1);
@@ -542,8 +541,8 @@ impl CrawlLoop {
         let now = self.crawl.clock.now();
         for (copy, of) in self.gate.apply_comparisons(compared, now) {
             info!(%copy, %of, "mirror site found");
-            let event = Event::Alias { of };
-            self.send_record(Record::new(copy, now, Content::Event(event))).await?;
+            let event = LibraryEvent::Alias { of };
+            self.send_record(LibraryRecord::new(copy, now, RecordContent::Event(event))).await?;
         }
         for homes in alike {
             let sites = self.gate.with_request_counts(homes, now);
@@ -630,7 +629,7 @@ impl CrawlLoop {
         Ok(done.map_err(|e| StoreError::Catalog(format!("reading the catalog was interrupted: {e}")))??)
     }
 
-    async fn send_record(&self, record: Record) -> Result<(), CrawlError> {
+    async fn send_record(&self, record: LibraryRecord) -> Result<(), CrawlError> {
         self.crawl.records.send(record).await.map_err(|_| CrawlError::Closed)
     }
 

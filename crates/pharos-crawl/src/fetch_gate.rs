@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{PageUrl, SiteId, SiteName, Timestamp};
-use pharos_store::{Catalog, SiteStory, StoreError};
+use pharos_store::catalog::SiteReport;
+use pharos_store::{Catalog, StoreError};
 use tracing::info;
 
 use crate::crawl::StoredPageInfo;
@@ -116,7 +117,7 @@ impl FetchGate {
     pub(crate) fn restore_site(
         &mut self,
         name: &SiteName,
-        story: Option<&SiteStory>,
+        story: Option<&SiteReport>,
         today: u64,
         now: Timestamp,
     ) {

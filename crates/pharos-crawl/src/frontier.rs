@@ -28,7 +28,8 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use pharos_core::{PageId, PageUrl, SiteId, Timestamp};
-use pharos_store::{DueOrder, DuePage, Removal};
+use pharos_store::DuePage;
+use pharos_store::catalog::{DueOrder, Removal};
 
 use site_queue::SiteQueues;
 pub(crate) use strategy::{PageAdmission, Strategy, strategy_from_config};

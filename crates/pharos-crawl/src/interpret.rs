@@ -7,10 +7,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use pharos_core::config::{CrawlConfig, StrategyName};
 use pharos_core::{Link, PageUrl, Timestamp};
-use pharos_store::{
-    Answered, Change, Content, Event, Found, Outcome, Record, Response, RobotsFile, RobotsState,
-    StoredRecord, Validators,
+use pharos_store::catalog::{
+    CatalogChange, DiscoveredLink, ResponseSummary, RobotsFile, RobotsState, Validators, VisitOutcome,
 };
+use pharos_store::{LibraryEvent, LibraryRecord, RawResponse, RecordContent, StoredRecord};
 
 use crate::frontier::guide_words;
 use crate::frontier::seen_set::SeenState;
@@ -61,12 +61,12 @@ pub fn interpret_record(
     config: &CrawlConfig,
     stored: &StoredRecord,
     summary: Option<PageSummary<'_>>,
-) -> Vec<Change> {
+) -> Vec<CatalogChange> {
     let record = &stored.record;
     match &record.content {
-        Content::Event(Event::CrawlStarted { seeds, rules }) => {
+        RecordContent::Event(LibraryEvent::CrawlStarted { seeds, rules }) => {
             scope.set_rules(rules.clone());
-            let mut changes = vec![Change::Rules(rules.clone())];
+            let mut changes = vec![CatalogChange::Rules(rules.clone())];
             // A robots.txt is never a page, so such a seed would never be fetched.
             changes.extend(
                 seeds
@@ -76,7 +76,7 @@ pub fn interpret_record(
             );
             changes
         }
-        Content::Response(response) if is_robots_txt(&record.url) => {
+        RecordContent::Response(response) if is_robots_txt(&record.url) => {
             match robots_state(response, config.robots_forbidden_is_allowed) {
                 None => Vec::new(),
                 Some(state) => {
@@ -88,51 +88,51 @@ pub fn interpret_record(
                 }
             }
         }
-        Content::Event(Event::Failed { reason }) if is_robots_txt(&record.url) => {
+        RecordContent::Event(LibraryEvent::Failed { reason }) if is_robots_txt(&record.url) => {
             vec![robots_change(record, RobotsState::Unreachable, Some(reason.clone()))]
         }
-        Content::Event(Event::Refused { .. }) if is_robots_txt(&record.url) => Vec::new(),
-        Content::Response(response) => interpret_response(scope, config, stored, response, summary),
-        Content::Revisit(revisit) => {
-            let response = Response { status: revisit.status, ..Response::default() };
+        RecordContent::Event(LibraryEvent::Refused { .. }) if is_robots_txt(&record.url) => Vec::new(),
+        RecordContent::Response(response) => interpret_response(scope, config, stored, response, summary),
+        RecordContent::Revisit(revisit) => {
+            let response = RawResponse { status: revisit.status, ..RawResponse::default() };
             interpret_response(scope, config, stored, &response, summary)
         }
-        Content::Event(Event::Failed { reason }) => {
-            let outcome = Outcome::Failed { reason: reason.clone(), attempt: record.attempt };
+        RecordContent::Event(LibraryEvent::Failed { reason }) => {
+            let outcome = VisitOutcome::Failed { reason: reason.clone(), attempt: record.attempt };
             let due =
                 next_attempt(config, record.at, record.attempt).or_else(|| next_refresh(config, record));
             vec![visited(record, outcome, due)]
         }
-        Content::Event(Event::Refused { reason }) => {
+        RecordContent::Event(LibraryEvent::Refused { reason }) => {
             // Rules change, and checking them again costs no request.
             let due = (!config.refresh.is_zero()).then(|| record.at.plus(config.refresh));
-            vec![visited(record, Outcome::Refused { reason: reason.clone() }, due)]
+            vec![visited(record, VisitOutcome::Refused { reason: reason.clone() }, due)]
         }
-        Content::Event(Event::Removed { what }) => vec![Change::Removed(what.clone())],
-        Content::Event(Event::Deleted) => {
-            vec![Change::Deleted { url: record.url.clone(), at: record.at }]
+        RecordContent::Event(LibraryEvent::Removed { what }) => vec![CatalogChange::Removed(what.clone())],
+        RecordContent::Event(LibraryEvent::Deleted) => {
+            vec![CatalogChange::Deleted { url: record.url.clone(), at: record.at }]
         }
         // Only the fact that such a version existed is left.
-        Content::Event(Event::Dropped { .. }) if is_robots_txt(&record.url) => Vec::new(),
-        Content::Event(Event::Dropped { status, digest }) => {
+        RecordContent::Event(LibraryEvent::Dropped { .. }) if is_robots_txt(&record.url) => Vec::new(),
+        RecordContent::Event(LibraryEvent::Dropped { status, digest }) => {
             let (status, digest, position) = (*status, *digest, stored.position);
-            let answered = Answered { status, position, digest, ..Answered::default() };
-            vec![visited(record, Outcome::Answered(answered), None)]
+            let answered = ResponseSummary { status, position, digest, ..ResponseSummary::default() };
+            vec![visited(record, VisitOutcome::Answered(answered), None)]
         }
-        Content::Event(Event::Alias { of }) => {
+        RecordContent::Event(LibraryEvent::Alias { of }) => {
             let (home, of) = (record.url.clone(), of.clone());
             scope.add_alias(&home, &of);
-            vec![Change::Alias { home, of }]
+            vec![CatalogChange::Alias { home, of }]
         }
-        Content::Event(Event::Recrawl { whole_site }) => {
-            vec![Change::Recrawl { url: record.url.clone(), whole_site: *whole_site, at: record.at }]
+        RecordContent::Event(LibraryEvent::Recrawl { whole_site }) => {
+            vec![CatalogChange::Recrawl { url: record.url.clone(), whole_site: *whole_site, at: record.at }]
         }
-        Content::Event(Event::Submitted) => {
-            vec![Change::Submitted { url: record.url.clone(), at: record.at }]
+        RecordContent::Event(LibraryEvent::Submitted) => {
+            vec![CatalogChange::Submitted { url: record.url.clone(), at: record.at }]
         }
-        Content::Event(Event::Decided { accepted }) => {
+        RecordContent::Event(LibraryEvent::Decided { accepted }) => {
             let (url, at, accepted) = (record.url.clone(), record.at, *accepted);
-            let mut changes = vec![Change::Decided { url, at, accepted }];
+            let mut changes = vec![CatalogChange::Decided { url, at, accepted }];
             if accepted {
                 changes.push(seed_change(scope, &record.url, at, 0, None));
             }
@@ -146,9 +146,9 @@ fn interpret_response(
     scope: &mut CrawlScope,
     config: &CrawlConfig,
     stored: &StoredRecord,
-    response: &Response,
+    response: &RawResponse,
     summary: Option<PageSummary<'_>>,
-) -> Vec<Change> {
+) -> Vec<CatalogChange> {
     let record = &stored.record;
     let summary = summary.filter(|_| (200..300).contains(&response.status)).unwrap_or_default();
     let weights = PageWeights::for_page(config, scope, record, &summary);
@@ -160,7 +160,7 @@ fn interpret_response(
     let (found, links) = discover_links(scope, stored, &summary, weights.as_ref(), shortest);
     discovered.extend(found);
     let next = schedule_next_visit(config, record, response, summary.kind);
-    let answered = Answered {
+    let answered = ResponseSummary {
         status: response.status,
         position: stored.position,
         digest: summary.digest,
@@ -171,10 +171,10 @@ fn interpret_response(
         links,
         validators: validators(response),
     };
-    let mut changes = vec![visited(record, Outcome::Answered(answered), next.due)];
+    let mut changes = vec![visited(record, VisitOutcome::Answered(answered), next.due)];
     if let Some(wait) = next.site_back_off {
         let (site, at) = (record.url.site(), record.at);
-        changes.push(Change::BackOff { site, at, until: at.plus(wait) });
+        changes.push(CatalogChange::BackOff { site, at, until: at.plus(wait) });
     }
     changes.extend(discovered);
     changes
@@ -192,8 +192,8 @@ struct NextVisit {
 
 fn schedule_next_visit(
     config: &CrawlConfig,
-    record: &Record,
-    response: &Response,
+    record: &LibraryRecord,
+    response: &RawResponse,
     kind: RefreshClass,
 ) -> NextVisit {
     let attempt = record.attempt;
@@ -221,12 +221,12 @@ fn schedule_next_visit(
 }
 
 /// Returns the next visit of a page that existed once: it is revisited however often it failed.
-fn next_refresh(config: &CrawlConfig, record: &Record) -> Option<Timestamp> {
+fn next_refresh(config: &CrawlConfig, record: &LibraryRecord) -> Option<Timestamp> {
     (record.again && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
 }
 
 /// Returns the validators of a response for conditional requests, if they are short enough.
-fn validators(response: &Response) -> Validators {
+fn validators(response: &RawResponse) -> Validators {
     let field =
         |name| response.header(name).map(str::trim).filter(|v| !v.is_empty() && v.len() <= MAX_VALIDATOR);
     if response.status != 200 || response.truncated.is_some() {
@@ -242,7 +242,7 @@ fn validators(response: &Response) -> Validators {
 ///
 /// A redirected seed stays a seed wherever it leads; the target of any other page must be in scope. Imported records
 /// create no seeds.
-fn redirect_change(scope: &mut CrawlScope, record: &Record, target: PageUrl) -> Option<Change> {
+fn redirect_change(scope: &mut CrawlScope, record: &LibraryRecord, target: PageUrl) -> Option<CatalogChange> {
     if record.hops >= scope.rules().max_redirects || is_robots_txt(&target) {
         return None;
     }
@@ -254,7 +254,12 @@ fn redirect_change(scope: &mut CrawlScope, record: &Record, target: PageUrl) -> 
     let target = scope.canonical(target);
     let stale_before = scope.fresh_since();
     scope.contains(&target).then(|| {
-        Change::Found(Found { hops, origin, stale_before, ..Found::new(target, record.depth, record.at) })
+        CatalogChange::Found(DiscoveredLink {
+            hops,
+            origin,
+            stale_before,
+            ..DiscoveredLink::new(target, record.depth, record.at)
+        })
     })
 }
 
@@ -265,7 +270,7 @@ fn discover_links(
     summary: &PageSummary<'_>,
     weights: Option<&PageWeights<'_>>,
     shortest: Duration,
-) -> (Vec<Change>, u32) {
+) -> (Vec<CatalogChange>, u32) {
     let record = &stored.record;
     let depth = record.depth.saturating_add(1);
     if depth > scope.rules().max_depth {
@@ -300,16 +305,16 @@ fn discover_links(
                 if weights.is_none() && modified.is_none() && seen_state == SeenState::Known {
                     return;
                 }
-                let mut found = Found {
+                let mut found = DiscoveredLink {
                     anchor: anchor[..anchor.floor_char_boundary(MAX_ANCHOR)].to_string(),
                     from: Some((record.url.id(), stored.position)),
                     counted,
                     stale_before,
                     surely_new: seen_state == SeenState::New,
-                    ..Found::new(url, depth, record.at)
+                    ..DiscoveredLink::new(url, depth, record.at)
                 };
                 found.weight = weights.map_or(0, |w| w.link_weight(&found, modified.is_some()));
-                changes.push(Change::Found(found));
+                changes.push(CatalogChange::Found(found));
             }
         }
     };
@@ -322,7 +327,7 @@ fn discover_links(
         }
         add_link(scope, url, anchor, modified);
     }
-    changes.extend(refused.into_iter().map(|(rule, links)| Change::Filtered { rule, links }));
+    changes.extend(refused.into_iter().map(|(rule, links)| CatalogChange::Filtered { rule, links }));
     (changes, followed_links)
 }
 
@@ -341,7 +346,7 @@ impl<'a> PageWeights<'a> {
     fn for_page(
         config: &CrawlConfig,
         scope: &CrawlScope,
-        record: &Record,
+        record: &LibraryRecord,
         summary: &PageSummary<'a>,
     ) -> Option<Self> {
         use StrategyName::{Alternate, HotQueue, Importance};
@@ -364,7 +369,7 @@ impl<'a> PageWeights<'a> {
         Some(Self { rules, page, relevance, says, counts_links: config.strategy == Importance })
     }
 
-    fn link_weight(&self, found: &Found, is_listed: bool) -> u32 {
+    fn link_weight(&self, found: &DiscoveredLink, is_listed: bool) -> u32 {
         let clues = LinkFeatures {
             added_by: if is_listed { AddedBy::Sitemap } else { AddedBy::Link },
             parent_weight: Some(self.page),
@@ -383,9 +388,9 @@ impl<'a> PageWeights<'a> {
 fn sitemap_changes(
     scope: &mut CrawlScope,
     config: &CrawlConfig,
-    record: &Record,
+    record: &LibraryRecord,
     state: &RobotsState,
-) -> Vec<Change> {
+) -> Vec<CatalogChange> {
     let RobotsState::Known(file) = state else { return Vec::new() };
     if !scope.rules().sitemaps {
         return Vec::new();
@@ -394,7 +399,11 @@ fn sitemap_changes(
     let named = robots.sitemaps().iter().filter_map(|named| record.url.join(named).ok());
     let admitted = named.filter(|url| scope.check_scope(url).is_ok());
     let stale_before = scope.fresh_since();
-    admitted.map(|url| Change::Found(Found { stale_before, ..Found::new(url, 1, record.at) })).collect()
+    admitted
+        .map(|url| {
+            CatalogChange::Found(DiscoveredLink { stale_before, ..DiscoveredLink::new(url, 1, record.at) })
+        })
+        .collect()
 }
 
 fn seed_change(
@@ -403,22 +412,22 @@ fn seed_change(
     at: Timestamp,
     hops: u32,
     origin: Option<String>,
-) -> Change {
+) -> CatalogChange {
     let url = scope.canonical(url.clone());
     scope.add_site(url.site());
-    Change::Seed { url, at, hops, origin, stale_before: scope.fresh_since() }
+    CatalogChange::Seed { url, at, hops, origin, stale_before: scope.fresh_since() }
 }
 
-fn robots_change(record: &Record, state: RobotsState, reason: Option<String>) -> Change {
-    Change::Robots(RobotsFile { url: record.url.clone(), at: record.at, state, reason, before: None })
+fn robots_change(record: &LibraryRecord, state: RobotsState, reason: Option<String>) -> CatalogChange {
+    CatalogChange::Robots(RobotsFile { url: record.url.clone(), at: record.at, state, reason, before: None })
 }
 
-fn visited(record: &Record, outcome: Outcome, next_due: Option<Timestamp>) -> Change {
-    Change::Visited { url: record.url.clone(), at: record.at, outcome, next_due }
+fn visited(record: &LibraryRecord, outcome: VisitOutcome, next_due: Option<Timestamp>) -> CatalogChange {
+    CatalogChange::Visited { url: record.url.clone(), at: record.at, outcome, next_due }
 }
 
 /// Returns the target of a redirect response.
-pub fn redirect_target(url: &PageUrl, response: &Response) -> Option<PageUrl> {
+pub fn redirect_target(url: &PageUrl, response: &RawResponse) -> Option<PageUrl> {
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
         return None;
     }
@@ -426,7 +435,7 @@ pub fn redirect_target(url: &PageUrl, response: &Response) -> Option<PageUrl> {
 }
 
 /// Returns the wait requested by an overloaded server, in seconds or until a date, within bounds.
-pub(crate) fn retry_after(config: &CrawlConfig, at: Timestamp, response: &Response) -> Option<Duration> {
+pub(crate) fn retry_after(config: &CrawlConfig, at: Timestamp, response: &RawResponse) -> Option<Duration> {
     if !matches!(response.status, 429 | 503) {
         return None;
     }
@@ -456,7 +465,7 @@ pub(crate) fn retry_back_off(first: Duration, attempt: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pharos_core::config::Scope;
+    use pharos_core::config::LinkScope;
     use pharos_core::{LibraryPosition, LinkKind};
     use pharos_store::CrawlRules;
 
@@ -468,19 +477,24 @@ mod tests {
         Timestamp::from_millis(seconds * 1000)
     }
 
-    fn stored(address: &str, depth: u32, hops: u32, content: Content) -> StoredRecord {
+    fn stored(address: &str, depth: u32, hops: u32, content: RecordContent) -> StoredRecord {
         let position = LibraryPosition { file: 1, offset: 100 };
         let next = LibraryPosition { file: 1, offset: 200 };
         StoredRecord {
             position,
             next,
-            record: Record { depth, hops, attempt: 1, ..Record::new(url(address), at(1000), content) },
+            record: LibraryRecord {
+                depth,
+                hops,
+                attempt: 1,
+                ..LibraryRecord::new(url(address), at(1000), content)
+            },
         }
     }
 
-    fn response(status: u16, headers: &[(&str, &str)], body: &str) -> Content {
+    fn response(status: u16, headers: &[(&str, &str)], body: &str) -> RecordContent {
         let headers = headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
-        Content::Response(Response { status, headers, body: body.into(), ..Response::default() })
+        RecordContent::Response(RawResponse { status, headers, body: body.into(), ..RawResponse::default() })
     }
 
     fn link(address: &str, anchor: &str) -> Link {
@@ -488,7 +502,7 @@ mod tests {
     }
 
     fn rules() -> CrawlRules {
-        CrawlRules { scope: Scope::Host, max_depth: 2, max_redirects: 2, ..CrawlRules::default() }
+        CrawlRules { scope: LinkScope::Host, max_depth: 2, max_redirects: 2, ..CrawlRules::default() }
     }
 
     /// A crawl of http://a.example/.
@@ -498,22 +512,24 @@ mod tests {
         scope
     }
 
-    fn interpret(stored: &StoredRecord, summary: Option<PageSummary<'_>>) -> Vec<Change> {
+    fn interpret(stored: &StoredRecord, summary: Option<PageSummary<'_>>) -> Vec<CatalogChange> {
         interpret_record(&mut scope(), &CrawlConfig::default(), stored, summary)
     }
 
-    fn targets(changes: &[Change]) -> Vec<String> {
-        let text = |change: &Change| match change {
-            Change::Found(Found { url, depth, hops, .. }) => Some(format!("found {url} {depth} {hops}")),
-            Change::Seed { url, hops, .. } => Some(format!("seed {url} {hops}")),
+    fn targets(changes: &[CatalogChange]) -> Vec<String> {
+        let text = |change: &CatalogChange| match change {
+            CatalogChange::Found(DiscoveredLink { url, depth, hops, .. }) => {
+                Some(format!("found {url} {depth} {hops}"))
+            }
+            CatalogChange::Seed { url, hops, .. } => Some(format!("seed {url} {hops}")),
             _ => None,
         };
         changes.iter().filter_map(text).collect()
     }
 
-    fn next_due(changes: &[Change]) -> Option<i64> {
+    fn next_due(changes: &[CatalogChange]) -> Option<i64> {
         changes.iter().find_map(|c| match c {
-            Change::Visited { next_due, .. } => next_due.map(Timestamp::seconds),
+            CatalogChange::Visited { next_due, .. } => next_due.map(Timestamp::seconds),
             _ => None,
         })
     }
@@ -521,11 +537,11 @@ mod tests {
     #[test]
     fn a_crawl_begins_with_its_rules_and_seeds() {
         let seeds = vec![url("http://b.example/x"), url("http://c.example/robots.txt")];
-        let event = Event::CrawlStarted { seeds, rules: CrawlRules { max_depth: 9, ..rules() } };
+        let event = LibraryEvent::CrawlStarted { seeds, rules: CrawlRules { max_depth: 9, ..rules() } };
         let mut scope = scope();
-        let record = stored("http://b.example/x", 0, 0, Content::Event(event));
+        let record = stored("http://b.example/x", 0, 0, RecordContent::Event(event));
         let changes = interpret_record(&mut scope, &CrawlConfig::default(), &record, None);
-        assert_eq!(changes[0], Change::Rules(CrawlRules { max_depth: 9, ..rules() }));
+        assert_eq!(changes[0], CatalogChange::Rules(CrawlRules { max_depth: 9, ..rules() }));
         assert_eq!(targets(&changes), ["seed http://b.example/x 0"]);
         assert_eq!(scope.rules().max_depth, 9);
         assert!(scope.contains(&url("http://b.example/y")) && !scope.contains(&url("http://c.example/y")));
@@ -534,26 +550,31 @@ mod tests {
     #[test]
     fn an_operator_requests_a_page_or_a_site_again() {
         for whole_site in [false, true] {
-            let wish = stored("http://a.example/x", 0, 0, Content::Event(Event::Recrawl { whole_site }));
+            let wish = stored(
+                "http://a.example/x",
+                0,
+                0,
+                RecordContent::Event(LibraryEvent::Recrawl { whole_site }),
+            );
             let (url, at) = (url("http://a.example/x"), wish.record.at);
-            assert_eq!(interpret(&wish, None), [Change::Recrawl { url, whole_site, at }]);
+            assert_eq!(interpret(&wish, None), [CatalogChange::Recrawl { url, whole_site, at }]);
         }
     }
 
     #[test]
     fn a_robots_txt_is_rules_and_never_a_page() {
         let robots = |content| interpret(&stored("http://a.example/robots.txt", 0, 0, content), None);
-        let state = |changes: Vec<Change>| match changes.as_slice() {
-            [Change::Robots(file)] => file.state.clone(),
+        let state = |changes: Vec<CatalogChange>| match changes.as_slice() {
+            [CatalogChange::Robots(file)] => file.state.clone(),
             other => panic!("{other:?}"),
         };
         assert_eq!(state(robots(response(200, &[], "x"))), RobotsState::Known(b"x".to_vec()));
         assert_eq!(state(robots(response(404, &[], "x"))), RobotsState::Missing);
         assert_eq!(state(robots(response(500, &[], "x"))), RobotsState::Unreachable);
-        let failed = Event::Failed { reason: "connection refused".into() };
-        assert_eq!(state(robots(Content::Event(failed))), RobotsState::Unreachable);
+        let failed = LibraryEvent::Failed { reason: "connection refused".into() };
+        assert_eq!(state(robots(RecordContent::Event(failed))), RobotsState::Unreachable);
         assert_eq!(robots(response(301, &[("Location", "http://b.example/robots.txt")], "")), []);
-        assert_eq!(robots(Content::Event(Event::Refused { reason: "x".into() })), []);
+        assert_eq!(robots(RecordContent::Event(LibraryEvent::Refused { reason: "x".into() })), []);
     }
 
     #[test]
@@ -577,11 +598,11 @@ mod tests {
         assert!(targets(&page(u32::MAX, 200)).is_empty());
         assert!(targets(&page(0, 404)).is_empty());
         assert!(
-            matches!(&page(0, 200)[1], Change::Found(Found { anchor, .. }) if anchor.len() == 198 && long.starts_with(anchor))
+            matches!(&page(0, 200)[1], CatalogChange::Found(DiscoveredLink { anchor, .. }) if anchor.len() == 198 && long.starts_with(anchor))
         );
-        let outcome = |changes: Vec<Change>| match &changes[0] {
-            Change::Visited {
-                outcome: Outcome::Answered(Answered { status, digest, indexable, position, .. }),
+        let outcome = |changes: Vec<CatalogChange>| match &changes[0] {
+            CatalogChange::Visited {
+                outcome: VisitOutcome::Answered(ResponseSummary { status, digest, indexable, position, .. }),
                 ..
             } => (*status, *digest, *indexable, position.offset),
             other => panic!("{other:?}"),
@@ -660,18 +681,18 @@ mod tests {
     #[test]
     fn failures_are_retried_with_growing_delays() {
         let due = |attempt| {
-            let event = Event::Failed { reason: "connection refused".into() };
-            let mut record = stored("http://a.example/", 0, 0, Content::Event(event));
+            let event = LibraryEvent::Failed { reason: "connection refused".into() };
+            let mut record = stored("http://a.example/", 0, 0, RecordContent::Event(event));
             record.record.attempt = attempt;
             next_due(&interpret(&record, None))
         };
         assert_eq!((due(1), due(2), due(3), due(u32::MAX)), (Some(1060), Some(1240), None, None));
         assert_eq!(retry_back_off(Duration::from_secs(60), u32::MAX), MAX_REQUESTED_WAIT);
-        let refused = Event::Refused { reason: "robots.txt".into() };
-        let changes = interpret(&stored("http://a.example/", 0, 0, Content::Event(refused)), None);
+        let refused = LibraryEvent::Refused { reason: "robots.txt".into() };
+        let changes = interpret(&stored("http://a.example/", 0, 0, RecordContent::Event(refused)), None);
         assert!(matches!(
             &changes[..],
-            [Change::Visited { outcome: Outcome::Refused { .. }, next_due: Some(_), .. }]
+            [CatalogChange::Visited { outcome: VisitOutcome::Refused { .. }, next_due: Some(_), .. }]
         ));
     }
 }

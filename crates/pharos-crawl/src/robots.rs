@@ -9,7 +9,8 @@ mod suites;
 use std::time::Duration;
 
 use pharos_core::PageUrl;
-use pharos_store::{Response, RobotsState};
+use pharos_store::RawResponse;
+use pharos_store::catalog::RobotsState;
 
 use self::file::match_length;
 pub use self::file::product_token;
@@ -48,7 +49,7 @@ pub fn is_robots_txt(url: &PageUrl) -> bool {
 /// Returns the meaning of a response to a robots.txt request (RFC 9309 §2.3.1), or `None` for a redirect.
 ///
 /// `forbidden_is_allowed` is `crawl.robots_forbidden_is_allowed`.
-pub fn robots_state(response: &Response, forbidden_is_allowed: bool) -> Option<RobotsState> {
+pub fn robots_state(response: &RawResponse, forbidden_is_allowed: bool) -> Option<RobotsState> {
     match response.status {
         200..=299 => Some(RobotsState::Known(response.content(ROBOTS_LIMIT).into_owned())),
         300..=399 => None,
@@ -286,7 +287,7 @@ mod tests {
     fn absent_unreachable_and_fetched_are_three_states() {
         let answer = |status: u16| {
             let body = b"user-agent: *\ndisallow: /x".to_vec();
-            robots_state(&Response { status, body, ..Response::default() }, true)
+            robots_state(&RawResponse { status, body, ..RawResponse::default() }, true)
         };
         let page =
             |state: &RobotsState, path: &str| RobotsRules::from_state(state, "Pharos").allows(&url(path));
@@ -307,8 +308,9 @@ mod tests {
 
     #[test]
     fn forbidden_robots_files_follow_the_setting() {
-        let answer =
-            |status, allowed| robots_state(&Response { status, ..Response::default() }, allowed).unwrap();
+        let answer = |status, allowed| {
+            robots_state(&RawResponse { status, ..RawResponse::default() }, allowed).unwrap()
+        };
         for status in [401, 403] {
             assert_eq!(answer(status, true), RobotsState::Missing);
             assert!(!RobotsRules::from_state(&answer(status, false), "Pharos").allows(&url("/x")));

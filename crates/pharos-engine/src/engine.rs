@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pharos_core::config::{Config, CrawlConfig, Mode};
+use pharos_core::config::{Config, CrawlConfig, CrawlMode};
 use pharos_core::{Clock, PageUrl, SystemClock};
-use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, changed_rules, rules_of};
+use pharos_crawl::rules::scope::apply_changed_settings;
+use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_from_config};
 use pharos_index::{EmbeddedIndex, Generations, Index as _};
-use pharos_mining::system::Readings;
+use pharos_mining::system::SystemCounters;
 use pharos_store::{
-    Catalog, Content, CrawlRules, DataDir, DerivedWriter, DiskLibrary, Event, Library, Owner, Record,
-    SqliteCatalog, StoreError, StoredRecord, Writing,
+    Catalog, CrawlRules, DataDir, DerivedWriter, DiskLibrary, Library, LibraryEvent, LibraryRecord,
+    LibraryWriteOptions, OwnerLock, RecordContent, SqliteCatalog, StoreError, StoredRecord,
 };
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
@@ -59,7 +60,7 @@ pub struct Engine {
     /// Set once an operator has started the crawl again.
     pub(crate) resumed_by_operator: AtomicBool,
     builds: Arc<BuildRunner>,
-    owner: Owner,
+    owner: OwnerLock,
 }
 
 /// Options of a run.
@@ -85,7 +86,7 @@ impl Engine {
 
     /// Opens a data directory that the caller owns already.
     pub(crate) fn open_owned(
-        owner: Owner,
+        owner: OwnerLock,
         data: DataDir,
         config: Config,
         command: &str,
@@ -97,7 +98,7 @@ impl Engine {
 
     /// Opens a data directory that the caller owns already, with a given catalog.
     pub(crate) fn open_with_catalog(
-        owner: Owner,
+        owner: OwnerLock,
         data: DataDir,
         config: Config,
         command: &str,
@@ -107,7 +108,7 @@ impl Engine {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let library = DiskLibrary::open_writer(
             &data.library(),
-            Writing::from(&config.library),
+            LibraryWriteOptions::from(&config.library),
             catalog.absorbed()?,
             clock.now(),
         )?;
@@ -143,7 +144,7 @@ impl Engine {
     }
 
     /// Closes all stores and returns the ownership.
-    pub(crate) fn close(self) -> Owner {
+    pub(crate) fn close(self) -> OwnerLock {
         self.owner
     }
 
@@ -199,7 +200,7 @@ impl Engine {
     }
 
     /// Returns a function that reads the counters of pages fetched, parsed and indexed since the engine was opened.
-    pub fn readings(&self) -> impl Fn() -> Readings + Send + Sync + 'static {
+    pub fn readings(&self) -> impl Fn() -> SystemCounters + Send + Sync + 'static {
         readings(Arc::clone(&self.stage_metrics), self.status())
     }
 
@@ -267,7 +268,7 @@ impl Engine {
         let IngestPipeline { pool, mut applier, .. } = ingest;
         let depth = applier.analysis_depth();
 
-        let (record_in, record_out) = mpsc::channel::<Record>(RECORD_CHANNEL_CAPACITY);
+        let (record_in, record_out) = mpsc::channel::<LibraryRecord>(RECORD_CHANNEL_CAPACITY);
         let (waiting_in, waiting_out) = mpsc::unbounded_channel();
         let queueing = tokio::spawn(queue_records(
             record_out,
@@ -357,14 +358,14 @@ impl Engine {
     async fn crawl(
         &self,
         run: RunOptions,
-        records: mpsc::Sender<Record>,
-        absorbed: mpsc::UnboundedReceiver<pharos_crawl::Absorbed>,
+        records: mpsc::Sender<LibraryRecord>,
+        absorbed: mpsc::UnboundedReceiver<pharos_crawl::AppliedRecords>,
     ) -> Result<CrawlSummary, EngineError> {
         let watching =
             tokio::spawn(watch_disk_space(self.data.clone(), self.config.subscribe(), self.status()));
         // A previous crawl may have ended at the disk limit.
         self.status.begin();
-        let summary = pharos_crawl::run(Crawl {
+        let summary = pharos_crawl::run_crawl(Crawl {
             config: Arc::new(self.config().crawl.clone()),
             catalog: Arc::clone(&self.catalog),
             clock: Arc::clone(&self.clock),
@@ -388,7 +389,7 @@ impl Engine {
         recorded: CrawlRules,
         config: &CrawlConfig,
     ) -> Result<(), EngineError> {
-        let rules = changed_rules(recorded.clone(), &CrawlConfig::default(), config);
+        let rules = apply_changed_settings(recorded.clone(), &CrawlConfig::default(), config);
         let seeds = self.catalog.seed_sites()?;
         match seeds.iter().find_map(home_page).filter(|_| rules != recorded) {
             Some(about) => ingest.execute_order(&Order::Rules { about, rules: Box::new(rules) }),
@@ -401,17 +402,17 @@ impl Engine {
         let (now, config) = (self.clock.now(), self.config());
         let Some(first) = seeds.first() else {
             // A crawl started from the desk resumes; a new process in batch mode needs seeds.
-            let resumes =
-                config.crawl.mode == Mode::Incremental || self.resumed_by_operator.load(Ordering::Relaxed);
+            let resumes = config.crawl.mode == CrawlMode::Incremental
+                || self.resumed_by_operator.load(Ordering::Relaxed);
             return match self.catalog.rules()?.filter(|_| resumes) {
                 Some(recorded) => self.update_rules(ingest, recorded, &config.crawl),
                 None => Err(EngineError::NoSeeds { command: self.command.clone() }),
             };
         };
-        let fresh_since = (config.crawl.mode == Mode::Batch).then_some(now);
-        let rules = CrawlRules { fresh_since, ..rules_of(&config.crawl) };
-        let started = Event::CrawlStarted { seeds: seeds.to_vec(), rules };
-        ingest.append(vec![Record::new(first.clone(), now, Content::Event(started))])
+        let fresh_since = (config.crawl.mode == CrawlMode::Batch).then_some(now);
+        let rules = CrawlRules { fresh_since, ..rules_from_config(&config.crawl) };
+        let started = LibraryEvent::CrawlStarted { seeds: seeds.to_vec(), rules };
+        ingest.append(vec![LibraryRecord::new(first.clone(), now, RecordContent::Event(started))])
     }
 }
 
@@ -432,7 +433,7 @@ fn spawn_stage(
 }
 
 /// Acquires ownership of the data directory, waiting for a builder, which holds it only briefly.
-fn own(data: &DataDir, command: &str) -> Result<Owner, StoreError> {
+fn own(data: &DataDir, command: &str) -> Result<OwnerLock, StoreError> {
     let deadline = Instant::now() + Duration::from_secs(5);
     loop {
         match data.own(command) {

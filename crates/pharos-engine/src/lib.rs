@@ -62,11 +62,12 @@ pub use status::index_status::index_status;
 
 /// Items of `pharos-crawl` for crates above the engine.
 pub mod crawl {
+    pub use pharos_crawl::fetch::address::names_private_host;
+    pub use pharos_crawl::fetch::user_agent;
+    pub use pharos_crawl::politeness::site_settings::{SiteSettings, SiteSettingsTable};
     pub use pharos_crawl::robots::{is_robots_txt, product_token};
-    pub use pharos_crawl::{
-        CrawlStatus, CrawlSummary, Ended, Explanation, Line, Ruling, SiteSettings, SiteTable,
-        names_private_host, user_agent,
-    };
+    pub use pharos_crawl::rules::explain::{RuleDecision, RuleResult};
+    pub use pharos_crawl::{CrawlStatus, CrawlSummary, EndReason, UrlExplanation};
 }
 
 // Temporary aliases of renamed items, removed once all crates use the new names.
@@ -98,4 +99,4 @@ pub use crate::status::page_report::{
     explain_crawl_rules as explain, recent_page_report as recent_story,
 };
 #[doc(hidden)]
-pub use crate::status::page_versions::{PageVersion, PageVersions};
+pub use crate::status::page_versions::{DistinctVersion as PageVersion, PageVersions};

@@ -58,7 +58,7 @@ pub use metadata::robots_tag::robots_directives;
 pub use weights::TermWeighting;
 
 use pharos_core::{PageObject, PageUrl};
-use pharos_text::lang;
+use pharos_text::language;
 
 use crate::dom::Dom;
 use crate::dom::visible_text::{collapse_whitespace, truncate_at_word};
@@ -244,7 +244,7 @@ fn fill_defaults(page: &mut PageObject) {
         let quotable = page.quotable();
         page.summary = truncate_at_word(quotable.as_ref().unwrap_or(&page.text), ABSTRACT_CHARS);
     }
-    let detected = lang::detect(&page.text[..page.text.floor_char_boundary(LANGUAGE_BYTES)]);
+    let detected = language::detect(&page.text[..page.text.floor_char_boundary(LANGUAGE_BYTES)]);
     let is_enough = page.text.chars().nth(ENOUGH_FOR_LANGUAGE).is_some();
     if !detected.is_empty() && (is_enough || page.lang.is_empty()) {
         page.lang = detected.to_string();

@@ -23,7 +23,7 @@ pub(crate) use title::is_page_title;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use pharos_core::{Alternate, PageObject, PageUrl};
+use pharos_core::{AlternateLanguage, PageObject, PageUrl};
 use url::Url;
 
 use crate::dom::visible_text::{collapse_whitespace, text_inside};
@@ -279,7 +279,7 @@ fn link(page: &mut PageObject, element: &Element, base: &Url) {
         && let Some(url) = address()
     {
         page.alternates
-            .push(Alternate { lang: collapse_whitespace(lang, MAX_CHARS).to_ascii_lowercase(), url });
+            .push(AlternateLanguage { lang: collapse_whitespace(lang, MAX_CHARS).to_ascii_lowercase(), url });
     } else if element.attribute("type").is_some_and(is_feed_type)
         && page.feeds.len() < MAX_ALTERNATES
         && let Some(url) = address()
@@ -400,7 +400,7 @@ mod tests {
         );
         assert_eq!(
             page.alternates,
-            [Alternate { lang: "zh-hant".into(), url: "http://example.org/tw".into() }]
+            [AlternateLanguage { lang: "zh-hant".into(), url: "http://example.org/tw".into() }]
         );
         assert_eq!(page.feeds, ["http://example.org/feed"]);
         assert_eq!((page.image.as_str(), page.lang.as_str()), ("http://example.org/i.png", "de"));

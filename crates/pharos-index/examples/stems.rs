@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use pharos_core::{LibraryPosition, PageId, PageUrl};
 use pharos_index::{EmbeddedIndex, Index, IndexChange, IndexDocument, Query};
 use pharos_text::Analyser;
-use pharos_text::stem::stem_term;
-use pharos_text::stop_words::is_stop_word;
+use pharos_text::analyser::stem::stem_term;
+use pharos_text::analyser::stop_words::is_stop_word;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = PathBuf::from(std::env::args().nth(1).ok_or("missing argument: folder of the collection")?);

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pharos_core::LibraryPosition;
-use pharos_text::vocabulary::{Vocabulary, Watched};
+use pharos_text::vocabulary::{Vocabulary, WatchedVocabulary};
 use tracing::warn;
 
 use crate::generations::generation::Generation;
@@ -35,7 +35,7 @@ const MAX_ATTEMPTS: usize = 10;
 pub struct EmbeddedIndex {
     generations: Generations,
     /// Vocabulary of the installation, reloaded when its file changes.
-    vocabulary: Watched,
+    vocabulary: WatchedVocabulary,
     /// The open latest generation of the owner; `None` for readers.
     writing: Option<Mutex<WriterState>>,
     reading: Mutex<ReaderState>,
@@ -293,7 +293,7 @@ impl Generations {
 /// Opens or creates a latest generation for writing. Returns its writer and its applied position.
 fn open_generation(
     generations: &Generations,
-    words: &Watched,
+    words: &WatchedVocabulary,
     number: u64,
     memory: usize,
 ) -> Result<(GenerationWriter, Option<LibraryPosition>), IndexError> {

@@ -87,7 +87,7 @@ pub use generations::{
     HistoryGeneration as History, LatestGeneration as Latest, PreviousChain as Previous,
 };
 #[doc(hidden)]
-pub use phrase_index::{PhraseIndexBuilder as Sayings, PhraseIndexes as Books};
+pub use phrase_index::{PhraseIndexes as Books, PhraseIndexesBuilder as Sayings};
 #[doc(hidden)]
 pub use read::evidence::{DocumentFrequencies as Frequencies, Evidence, TermEvidence};
 #[doc(hidden)]

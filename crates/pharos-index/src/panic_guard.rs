@@ -11,7 +11,7 @@ use std::sync::Once;
 use std::time::Instant;
 
 use pharos_core::PageId;
-use pharos_text::vocabulary::Kind;
+use pharos_text::vocabulary::WordKind;
 
 use crate::document::{DuplicateSignature, StoredPage, StoredText};
 use crate::read::chain_view::ChainView;
@@ -92,7 +92,7 @@ impl IndexView for PanicGuard {
         self.run(ChainView::pages)
     }
 
-    fn knows(&self, word: &str, kind: Kind) -> bool {
+    fn knows(&self, word: &str, kind: WordKind) -> bool {
         self.view.knows(word, kind)
     }
 

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use pharos_text::is_han;
-use pharos_text::phrasebook::{Phrasebook, Writer};
+use pharos_text::phrase_index::{PhraseIndex, PhraseIndexBuilder};
 
 use crate::error::IndexError;
 use crate::view::{GenerationScope, IndexView};
@@ -24,13 +24,13 @@ const WORDS_FILE: &str = "words.book";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhraseIndexes {
     /// Titles and anchor texts.
-    pub phrases: Phrasebook,
-    pub words: Phrasebook,
+    pub phrases: PhraseIndex,
+    pub words: PhraseIndex,
 }
 
 impl PhraseIndexes {
     /// Creates the indexes from the phrases and words with the largest weights.
-    pub fn of(builder: PhraseIndexBuilder, phrases: usize) -> Self {
+    pub fn of(builder: PhraseIndexesBuilder, phrases: usize) -> Self {
         Self { phrases: builder.phrases.finish(phrases), words: builder.words.finish(MAX_WORDS) }
     }
 
@@ -52,7 +52,7 @@ impl PhraseIndexes {
         let read = |name| {
             let path = folder.join(name);
             let image = fs::read(&path).ok()?;
-            Phrasebook::from_image(&image)
+            PhraseIndex::from_image(&image)
                 .inspect_err(
                     |error| tracing::warn!(path = %path.display(), %error, "ignoring a damaged phrase index"),
                 )
@@ -94,12 +94,12 @@ const WORD_LENGTH: std::ops::RangeInclusive<usize> = 3..=32;
 
 /// A builder of phrase indexes that collects titles and words with their weights.
 #[derive(Debug, Default)]
-pub struct PhraseIndexBuilder {
-    pub phrases: Writer,
-    pub words: Writer,
+pub struct PhraseIndexesBuilder {
+    pub phrases: PhraseIndexBuilder,
+    pub words: PhraseIndexBuilder,
 }
 
-impl PhraseIndexBuilder {
+impl PhraseIndexesBuilder {
     /// Collects the titles and words of all searchable pages.
     pub fn of(view: &dyn IndexView, scope: GenerationScope) -> Result<Self, IndexError> {
         let mut builder = Self::default();
@@ -163,7 +163,7 @@ mod tests {
     fn indexes_are_read_back_and_damage_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(PhraseIndexes::read(folder.path()), None);
-        let mut builder = PhraseIndexBuilder::default();
+        let mut builder = PhraseIndexesBuilder::default();
         builder.phrases.add("灯塔的历史", 3.0);
         builder.words.add("灯塔", 5.0);
         let indexes = PhraseIndexes::of(builder, 10);

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pharos_core::PageId;
-use pharos_text::vocabulary::Kind;
+use pharos_text::vocabulary::WordKind;
 
 use crate::document::link_figures::LinkFigures;
 use crate::document::link_maxima::LinkMaxima;
@@ -44,7 +44,7 @@ pub trait IndexView: Send + Sync {
 
     /// Returns `true` if all generations were segmented with this word of the vocabulary. Only then does its term
     /// find every page that contains it.
-    fn knows(&self, word: &str, kind: Kind) -> bool;
+    fn knows(&self, word: &str, kind: WordKind) -> bool;
 
     /// Returns the best candidates for a request, best first, and the number of matches.
     fn retrieve(&self, request: &RetrievalRequest<'_>) -> Result<RetrievalResult, IndexError>;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use pharos_core::config::PartWeights;
+use pharos_core::config::ScoreWeights;
 use pharos_core::{PageId, PageUrl, SiteId};
-use pharos_index::{Candidate, Facet, FacetCount, IndexError, PageLabel, Query, StoredPage};
+use pharos_index::read::facets::FacetCount;
+use pharos_index::{Candidate, Facet, IndexError, PageLabel, Query, StoredPage};
 
 use crate::cache::responses::cache_text;
 use crate::cache::result_lists::{FacetCounts, ListKey, ListedResult, ResultList};
@@ -199,7 +200,7 @@ impl QueryExecution<'_> {
             asked: found.index_query.as_ref().map(|query| format!("{query:?}")).unwrap_or_default(),
             model: self.retriever.rank.model,
             combine: self.retriever.rank.combine,
-            weights: PartWeights::NAMES.into_iter().zip(weights.values()).collect(),
+            weights: ScoreWeights::NAMES.into_iter().zip(weights.values()).collect(),
             candidates: found.scored,
         });
         let parts: HashMap<PageId, ScoreParts> =

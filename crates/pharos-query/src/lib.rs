@@ -65,7 +65,7 @@ pub use evaluate::spam;
 #[doc(hidden)]
 pub use language::intent::QueryKind as Kind;
 #[doc(hidden)]
-pub use pharos_index::ResultFields as Card;
+pub use pharos_index::ResultFields;
 #[doc(hidden)]
 pub use rank::WordScore;
 #[doc(hidden)]

@@ -27,8 +27,10 @@ pub(crate) mod query_words;
 pub(crate) mod user_weight;
 pub(crate) mod vector_space;
 
-use pharos_core::config::{PartWeights, RankConfig, RankModel};
-use pharos_index::{Evidence, LinkFigures, LinkMaxima, Zone};
+use pharos_core::config::{RankConfig, RankModel, ScoreWeights};
+use pharos_index::document::zones::Zone;
+use pharos_index::read::evidence::Evidence;
+use pharos_index::{LinkFigures, LinkMaxima};
 use serde::Serialize;
 use smallvec::SmallVec;
 use utoipa::ToSchema;
@@ -40,7 +42,7 @@ use self::proximity::PlacedWord;
 use self::query_words::{QueryWord, QueryWords, WordOccurrences};
 use crate::language::intent::QueryKind;
 
-/// Additional weight of a word in its exact form; measured in [`pharos_text::stem`].
+/// Additional weight of a word in its exact form; measured in [`pharos_text::analyser::stem`].
 pub(crate) const EXACT_FORM_BONUS: f32 = 0.25;
 
 /// The occurrences of the query words on a page.
@@ -87,7 +89,7 @@ pub(crate) struct CandidateFeatures<'a> {
 
 impl Ranker<'_> {
     /// Returns the weights for a kind of query.
-    pub(crate) fn weights(&self, kind: QueryKind) -> &PartWeights {
+    pub(crate) fn weights(&self, kind: QueryKind) -> &ScoreWeights {
         match kind {
             QueryKind::Ordinary => &self.config.ordinary,
             QueryKind::Site => &self.config.site,

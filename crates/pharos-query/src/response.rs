@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pharos_core::config::{Combine, RankModel};
+use pharos_core::config::{RankModel, ScoreCombination};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -77,7 +77,7 @@ pub struct QueryExplanation {
     pub model: RankModel,
     /// Combination of the parts of the score.
     #[schema(value_type = String)]
-    pub combine: Combine,
+    pub combine: ScoreCombination,
     /// Weight of each part for this kind of query.
     pub weights: BTreeMap<&'static str, f64>,
     /// Number of candidates scored in the second stage.

@@ -1,6 +1,6 @@
 //! The catalog (目录库): state and schedule of all known URLs and sites.
 //!
-//! Callers apply batches of [`CatalogChange`]s and query [`PageReport`]s, [`DuePage`]s and counts. The effect of a
+//! Callers apply batches of [`CatalogChange`]s and query [`PageDetails`]s, [`DuePage`]s and counts. The effect of a
 //! change on one page is implemented as pure code in `page_entry`; `sqlite` stores the result.
 
 mod change;
@@ -20,8 +20,8 @@ pub use change::{
 };
 pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 pub use report::{
-    CatalogCounts, DueOrder, DuePage, PageReport, PageState, PageVersion, SiteCounts, SiteReport, Submission,
-    Validators,
+    CatalogCounts, DueOrder, DuePage, PageDetails, PageState, PageVersion, SiteCounts, SiteReport,
+    Submission, Validators,
 };
 pub use sqlite::SqliteCatalog;
 
@@ -104,7 +104,7 @@ pub trait Catalog: Send + Sync {
     fn submissions(&self) -> Result<Vec<Submission>, StoreError>;
 
     /// Returns the state of a page.
-    fn page(&self, id: PageId) -> Result<Option<PageReport>, StoreError>;
+    fn page(&self, id: PageId) -> Result<Option<PageDetails>, StoreError>;
 
     /// Returns the state of up to `limit` pages after the page `after`, of one site or of all.
     ///
@@ -115,7 +115,7 @@ pub trait Catalog: Send + Sync {
         site: Option<SiteId>,
         after: Option<PageId>,
         limit: usize,
-    ) -> Result<Vec<PageReport>, StoreError>;
+    ) -> Result<Vec<PageDetails>, StoreError>;
 
     /// Returns all versions of a page, newest first.
     fn versions(&self, page: PageId) -> Result<Vec<PageVersion>, StoreError>;

@@ -10,7 +10,7 @@
 //!
 //! ```no_run
 //! # use std::path::Path;
-//! # fn analyse(stored: pharos_store::StoredRecord) -> pharos_store::derived::AnalysedRecord { unreachable!() }
+//! # fn analyse(stored: pharos_store::StoredRecord) -> pharos_store::derived::DerivedRecord { unreachable!() }
 //! # fn main() -> Result<(), pharos_store::StoreError> {
 //! use pharos_store::derived::{DerivedItem, DerivedReader, DerivedWriter};
 //! use pharos_store::{DiskLibrary, Library, LibraryPosition};
@@ -67,7 +67,7 @@ pub use writer::DerivedWriter;
 
 /// The result of analysing one library record.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AnalysedRecord {
+pub struct DerivedRecord {
     /// Position of the record.
     pub position: LibraryPosition,
     /// Position after the record.
@@ -92,7 +92,7 @@ pub enum DerivedItem<T> {
 
 /// A page object with the position of its library record.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AnalysedPage {
+pub struct DerivedPage {
     /// Position of the record.
     pub position: LibraryPosition,
     /// Position after the record.

@@ -1,7 +1,7 @@
 //! The stores of Pharos: the library of raw responses, the catalog of URLs, and the data derived from the library.
 //!
 //! **Input:** responses and events ([`LibraryRecord`]), changes computed from them ([`CatalogChange`]) and analysed
-//! pages ([`derived::AnalysedRecord`]).
+//! pages ([`derived::DerivedRecord`]).
 //! **Output:** records by position or in order, due pages, page and site reports, page objects and links.
 //!
 //! The library is the source of truth and is written and synced first. Catalog and derived files store, in the same
@@ -41,7 +41,7 @@ pub mod formats;
 pub mod library;
 
 pub use catalog::{
-    Catalog, CatalogChange, CrawlRules, DuePage, PageReport, PageState, SiteReport, SqliteCatalog,
+    Catalog, CatalogChange, CrawlRules, DuePage, PageDetails, PageState, SiteReport, SqliteCatalog,
     VisitOutcome,
 };
 pub use data_dir::{DataDir, OwnerLock};
@@ -57,17 +57,17 @@ pub use pharos_core::LibraryPosition;
 #[doc(hidden)]
 pub use catalog::{
     ApplyResult as Applied, CatalogChange as Change, CatalogCounts, DiscoveredLink as Found, DueOrder,
-    MAX_FAILURES_SCANNED as TROUBLES_LOOKED_AT, PageFailure as Trouble, PageFailureQuery as TroubleQuery,
-    PageReport as PageStory, PageVersion as Version, Removal, ResponseSummary as Answered, RobotsFile,
-    RobotsState, SiteCounts, SiteList, SiteOrder, SiteQuery, SiteReport as SiteStory, SiteRow, SiteState,
-    Submission, Validators, VisitOutcome as Outcome,
+    MAX_FAILURES_SCANNED as TROUBLES_LOOKED_AT, PageDetails as PageStory, PageFailure as Trouble,
+    PageFailureQuery as TroubleQuery, PageVersion as Version, Removal, ResponseSummary as Answered,
+    RobotsFile, RobotsState, SiteCounts, SiteList, SiteOrder, SiteQuery, SiteReport as SiteStory, SiteRow,
+    SiteState, Submission, Validators, VisitOutcome as Outcome,
 };
 #[doc(hidden)]
 pub use data_dir::OwnerLock as Owner;
 #[doc(hidden)]
 pub use derived::{
-    AnalysedPage as StoredPage, AnalysedRecord as Analysed, DerivedDefect as Flaw,
-    DerivedDefectKind as Problem, DerivedItem as Piece, LinkPair, PageLinks,
+    DerivedDefect as Flaw, DerivedDefectKind as Problem, DerivedItem as Piece, DerivedPage as StoredPage,
+    DerivedRecord as Analysed, LinkPair, PageLinks,
 };
 #[doc(hidden)]
 pub use formats::warc_file::{ReadAhead, WarcDamage as Damage, WarcRecord, WarcScan, open_warc};

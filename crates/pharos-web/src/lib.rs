@@ -1,7 +1,7 @@
 //! HTTP server of Pharos: search page, cached pages, JSON API, operator's desk, health checks and metrics.
 //!
 //! **In:** requests of people, browsers and programs, none of them trusted. **Out:** pages in English and Chinese that work
-//! without JavaScript, and the same [`Answer`](pharos_query::Answer) as `pharos search --json` under `/api/v1/search`.
+//! without JavaScript, and the same [`Answer`](pharos_query::SearchResponse) as `pharos search --json` under `/api/v1/search`.
 //!
 //! ```text
 //! connection ─▶ server/   limits, TLS, event loop, HTTP ─▶ router, middleware ─▶ Visitor (language, parameters)
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! ```no_run
-//! # async fn example(search: std::sync::Arc<pharos_query::Search>, library: std::sync::Arc<dyn pharos_store::Library>,
+//! # async fn example(search: std::sync::Arc<pharos_query::SearchService>, library: std::sync::Arc<dyn pharos_store::Library>,
 //! # data: pharos_store::DataDir, learning: std::sync::Arc<pharos_web::Learning>,
-//! # builds: std::sync::Arc<pharos_engine::Builds>) -> std::io::Result<()> {
+//! # builds: std::sync::Arc<pharos_engine::build::runner::BuildRunner>) -> std::io::Result<()> {
 //! let service = pharos_web::Service {
 //!     data,
 //!     search,

@@ -19,8 +19,9 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use pharos_core::{Config, PageUrl};
-use pharos_mining::Memory;
-use pharos_query::{Answer, Card, Request, Suggestion};
+use pharos_mining::LogStatistics;
+use pharos_query::ResultFields;
+use pharos_query::{SearchRequest, SearchResponse, Suggestion};
 use tokio::sync::{oneshot, watch};
 
 use self::cached_copy::{CachedPageLookup, CachedPageRequest};
@@ -117,7 +118,7 @@ impl AppState {
     }
 
     /// Answers a query, from the cache or through the queue.
-    pub(crate) async fn search(&self, request: Request) -> Result<Answer, ServiceError> {
+    pub(crate) async fn search(&self, request: SearchRequest) -> Result<SearchResponse, ServiceError> {
         let start = Instant::now();
         let service = &self.0.service;
         let mut answer = match service.search.known(&request)? {
@@ -130,7 +131,7 @@ impl AppState {
         Ok(answer)
     }
 
-    async fn search_uncached(&self, request: Request) -> Result<Answer, ServiceError> {
+    async fn search_uncached(&self, request: SearchRequest) -> Result<SearchResponse, ServiceError> {
         self.run_blocking(move |service| {
             let start = Instant::now();
             let answer = service.search.run(&request);
@@ -141,11 +142,11 @@ impl AppState {
     }
 
     /// Returns pages similar to one.
-    pub(crate) async fn similar(&self, url: PageUrl, size: usize) -> Result<Answer, ServiceError> {
+    pub(crate) async fn similar(&self, url: PageUrl, size: usize) -> Result<SearchResponse, ServiceError> {
         self.run_blocking(move |service| {
             let answer = service.search.similar(&url, size)?;
             // The query was not typed by a user: there is nothing to correct.
-            Ok(Answer { corrected: None, ..answer })
+            Ok(SearchResponse { corrected: None, ..answer })
         })
         .await
     }
@@ -166,7 +167,7 @@ impl AppState {
     /// Reads from the memory of past queries.
     pub(crate) async fn with_memory<T: Default + Send + 'static>(
         &self,
-        read: impl FnOnce(&Memory) -> T + Send + 'static,
+        read: impl FnOnce(&LogStatistics) -> T + Send + 'static,
     ) -> Result<T, ServiceError> {
         self.run_blocking(move |service| Ok(service.learning.shared.with_memory(read))).await
     }
@@ -194,7 +195,7 @@ impl AppState {
     }
 
     /// Returns the index entry of a page.
-    pub(crate) async fn indexed_page(&self, url: PageUrl) -> Result<Option<Card>, ServiceError> {
+    pub(crate) async fn indexed_page(&self, url: PageUrl) -> Result<Option<ResultFields>, ServiceError> {
         self.run_blocking(move |service| Ok(service.search.page(url.id())?)).await
     }
 

@@ -9,13 +9,14 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
-use pharos_engine::Builds;
-use pharos_index::{Change, Document, EmbeddedIndex, Index};
-use pharos_mining::system::Readings;
-use pharos_query::Search;
+use pharos_engine::build::runner::BuildRunner;
+use pharos_index::{EmbeddedIndex, Index, IndexChange, IndexDocument};
+use pharos_mining::system::SystemCounters;
+use pharos_query::SearchService;
+use pharos_store::catalog::CatalogChange;
 use pharos_store::{
-    Catalog, Change as CatalogChange, Content, DataDir, DiskLibrary, Library, Record, Response,
-    SqliteCatalog, Writing,
+    Catalog, DataDir, DiskLibrary, Library, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent,
+    SqliteCatalog,
 };
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -51,7 +52,9 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     let dir = tempfile::tempdir().unwrap();
     let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
     let library = dir.path().join("library");
-    let library = DiskLibrary::open_writer(&library, Writing::default(), LibraryPosition::START, at).unwrap();
+    let library =
+        DiskLibrary::open_writer(&library, LibraryWriteOptions::default(), LibraryPosition::START, at)
+            .unwrap();
     let index = EmbeddedIndex::open_writer(&dir.path().join("index"), 15 << 20, 1 << 20).unwrap();
     for page in pages {
         let html =
@@ -59,27 +62,28 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
         // The first header of a name counts, so that a page may have its own content type.
         let headers = page.headers.iter().chain(&[("Content-Type", "text/html; charset=utf-8")]);
         let headers = headers.map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        let response = Response { status: 200, headers, body: html.into_bytes(), ..Response::default() };
-        let record = Record::new(page.url(), at, Content::Response(response));
+        let response =
+            RawResponse { status: 200, headers, body: html.into_bytes(), ..RawResponse::default() };
+        let record = LibraryRecord::new(page.url(), at, RecordContent::Response(response));
         let position = library.append(&[record]).unwrap()[0].0;
-        let document = Document {
+        let document = IndexDocument {
             title: page.title.into(),
             body: page.text.into(),
             lang: if page.title.is_ascii() { "en".into() } else { "zh".into() },
             fetched: at,
             position,
             archive: page.archive,
-            ..Document::new(page.url())
+            ..IndexDocument::new(page.url())
         };
-        index.apply(vec![Change::Put(Box::new(document))]).unwrap();
+        index.apply(vec![IndexChange::Put(Box::new(document))]).unwrap();
     }
     index.commit(library.end().unwrap()).unwrap();
-    let search = Arc::new(Search::new(Arc::new(index), &config));
+    let search = Arc::new(SearchService::new(Arc::new(index), &config));
     let metrics = install_metrics().unwrap();
     let data = DataDir::at(dir.path());
-    let learning = Learning::start(&data, &config, Arc::clone(&search), Readings::default).unwrap();
+    let learning = Learning::start(&data, &config, Arc::clone(&search), SystemCounters::default).unwrap();
     let (library, config, learning) = (Arc::new(library), Arc::new(config), Arc::new(learning));
-    let builds = Arc::new(Builds::new(data.clone(), &config));
+    let builds = Arc::new(BuildRunner::new(data.clone(), &config));
     let settings = settings_of(&data);
     (dir, Service { data, search, library, config, learning, metrics, settings, builds })
 }

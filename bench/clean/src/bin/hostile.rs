@@ -54,7 +54,7 @@ fn repeat(part: &str, size: usize) -> Vec<u8> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = PageUrl::parse("http://localhost/")?;
     // Loads the dictionary.
-    pharos_html::understand(&url, None, "<p>灯塔".as_bytes());
+    pharos_html::extract_page(&url, None, "<p>灯塔".as_bytes());
     println!("{:<26} {:>12} {:>12}", "ms per MB", "1 MB", "10 MB");
     let wanted = std::env::args().nth(1).unwrap_or_default();
     for (name, make) in PAGES.into_iter().filter(|(name, _)| name.contains(&wanted)) {
@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for size in [MB, 10 * MB] {
             let page = make(size);
             let started = Instant::now();
-            pharos_html::understand(&url, Some("text/html"), &page);
+            pharos_html::extract_page(&url, Some("text/html"), &page);
             print!(" {:>12.0}", started.elapsed().as_secs_f64() * 1e3 / (size / MB) as f64);
         }
         println!();

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bench_crawl::{memory, peak_memory, serve};
-use pharos_core::config::{CrawlConfig, Politeness, Scope};
+use pharos_core::config::{CrawlConfig, PolitenessProfile, LinkScope};
 use pharos_core::{Clock as _, LibraryPosition, Link, LinkKind, PageUrl, SystemClock, Timestamp};
-use pharos_crawl::{Absorbed, Crawl, PageFacts, Scoping, changes, rules_of};
-use pharos_store::{Catalog, Change, Content, Event, Found, Record, SqliteCatalog, StoredRecord};
+use pharos_crawl::{AppliedRecords, Crawl, PageSummary, CrawlScope, interpret_record, rules_from_config};
+use pharos_store::{Catalog, RecordContent, LibraryEvent, LibraryRecord, SqliteCatalog, StoredRecord};
+use pharos_store::catalog::{CatalogChange, DiscoveredLink};
 use tokio::sync::{mpsc, watch};
 
 #[global_allocator]
@@ -100,9 +101,9 @@ fn fill(path: &Path, port: u16, pages: u64) -> Outcome<()> {
         let found = numbers.map(|number| {
             let at = Timestamp::from_millis(1_790_000_000_000 + number as i64);
             let (url, depth) = (page_url(port, number, sites)?, 1 + (number / sites % 8) as u32);
-            Ok(Change::Found(Found { anchor: "The harbour at night".into(), ..Found::new(url, depth, at) }))
+            Ok(CatalogChange::Found(DiscoveredLink { anchor: "The harbour at night".into(), ..DiscoveredLink::new(url, depth, at) }))
         });
-        let changes = found.collect::<Outcome<Vec<Change>>>()?;
+        let changes = found.collect::<Outcome<Vec<CatalogChange>>>()?;
         catalog.apply(&changes, LibraryPosition { file: 1, offset: batch + 1 })?;
     }
     Ok(())
@@ -112,8 +113,8 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
     let catalog: Arc<dyn Catalog> = Arc::new(SqliteCatalog::open_writer(path)?);
     let config = Arc::new(CrawlConfig {
         allow_private: true,
-        politeness: Politeness::OwnSite,
-        scope: Scope::Any,
+        politeness: PolitenessProfile::OwnSite,
+        scope: LinkScope::Any,
         run_for: time,
         resolve: vec![format!("*:{port}:127.0.0.1")],
         ..CrawlConfig::default()
@@ -121,7 +122,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
     let (records, arriving) = mpsc::channel(256);
     let (sender, absorbed) = mpsc::unbounded_channel();
     let absorber = CatalogWriter {
-        scoping: Scoping::load(&*catalog, &config)?,
+        scoping: CrawlScope::load(&*catalog, &config)?,
         at: catalog.absorbed()?,
         catalog: catalog.clone(),
         config: config.clone(),
@@ -132,7 +133,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
     let (_stop, stop) = watch::channel(false);
     let clock = Arc::new(SystemClock);
     let status = Arc::default();
-    let summary = pharos_crawl::run(Crawl {
+    let summary = pharos_crawl::run_crawl(Crawl {
         config,
         catalog,
         clock,
@@ -151,7 +152,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
 
 /// Applies records like the engine, but only to the catalog.
 struct CatalogWriter {
-    scoping: Scoping,
+    scoping: CrawlScope,
     at: LibraryPosition,
     catalog: Arc<dyn Catalog>,
     config: Arc<CrawlConfig>,
@@ -162,15 +163,15 @@ struct CatalogWriter {
 impl CatalogWriter {
     fn run(
         mut self,
-        mut records: mpsc::Receiver<Record>,
-        sender: &mpsc::UnboundedSender<Absorbed>,
+        mut records: mpsc::Receiver<LibraryRecord>,
+        sender: &mpsc::UnboundedSender<AppliedRecords>,
     ) -> Outcome<()> {
         let started =
-            Event::CrawlStarted { seeds: vec![page_url(self.port, 0, 1)?], rules: rules_of(&self.config) };
-        self.absorb(vec![Record::new(
+            LibraryEvent::CrawlStarted { seeds: vec![page_url(self.port, 0, 1)?], rules: rules_from_config(&self.config) };
+        self.absorb(vec![LibraryRecord::new(
             page_url(self.port, 0, 1)?,
             SystemClock.now(),
-            Content::Event(started),
+            RecordContent::Event(started),
         )])?;
         while let Some(first) = records.blocking_recv() {
             let mut group = vec![first];
@@ -185,24 +186,24 @@ impl CatalogWriter {
         Ok(())
     }
 
-    fn absorb(&mut self, group: Vec<Record>) -> Outcome<Absorbed> {
+    fn absorb(&mut self, group: Vec<LibraryRecord>) -> Outcome<AppliedRecords> {
         let mut all = Vec::new();
         let pages: Vec<_> = group.iter().map(|record| record.url.id()).collect();
         for record in group {
             let position = self.at;
             self.at.offset += 1;
             let links = self.links(position.offset)?;
-            let facts = matches!(record.content, Content::Response(_)).then_some(PageFacts {
+            let facts = matches!(record.content, RecordContent::Response(_)).then_some(PageSummary {
                 links: &links,
                 indexable: true,
                 digest: position.offset,
-                ..PageFacts::default()
+                ..PageSummary::default()
             });
             let stored = StoredRecord { position, next: self.at, record };
-            all.extend(changes(&mut self.scoping, &self.config, &stored, facts));
+            all.extend(interpret_record(&mut self.scoping, &self.config, &stored, facts));
         }
         let applied = self.catalog.apply(&all, self.at)?;
-        Ok(Absorbed { pages, woken: applied.woken, ..Absorbed::default() })
+        Ok(AppliedRecords { pages, woken: applied.woken, ..AppliedRecords::default() })
     }
 
     fn links(&self, page: u64) -> Outcome<Vec<Link>> {

@@ -1,4 +1,4 @@
-//! Politeness towards thousands of hosts, and use of the permitted rate, from the server's log.
+//! PolitenessProfile towards thousands of hosts, and use of the permitted rate, from the server's log.
 //!
 //! `cargo run --release -p bench-crawl --bin polite -- [HOSTS] [SECONDS]`
 //!
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use bench_crawl::{peak_memory, processor_seconds, serve};
 use pharos_core::PageUrl;
-use pharos_core::config::{Config, Politeness};
-use pharos_engine::{Engine, Run};
+use pharos_core::config::{Config, PolitenessProfile};
+use pharos_engine::{Engine, RunOptions};
 use pharos_store::DataDir;
 use tokio::sync::watch;
 
@@ -143,7 +143,7 @@ async fn crawl(address: &str, hosts: u64, time: Duration) -> Outcome<()> {
     let dir = tempfile::tempdir()?;
     let mut config = Config::default();
     config.crawl.allow_private = true;
-    config.crawl.politeness = Politeness::Normal;
+    config.crawl.politeness = PolitenessProfile::Normal;
     config.crawl.run_for = time;
     config.crawl.fetchers = 1_024;
     config.crawl.resolve = vec![format!("*:{port}:{ip}")];
@@ -151,7 +151,7 @@ async fn crawl(address: &str, hosts: u64, time: Duration) -> Outcome<()> {
     let seeds = seeds.collect::<Result<_, _>>()?;
     let engine = Engine::open(DataDir::at(dir.path()), config, "crawl", false)?;
     let (_stop, stop) = watch::channel(false);
-    let summary = engine.run(Run { seeds, keep_going: true, stop }).await?;
+    let summary = engine.run(RunOptions { seeds, keep_going: true, stop }).await?;
     println!(
         "crawl: {} pages, {} failed ({}), {:.0} MB peak, {:.1} s of processor time",
         summary.pages,

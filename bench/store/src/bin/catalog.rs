@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use pharos_core::{LibraryPosition, PageUrl, SiteName, Timestamp};
-use pharos_store::{Catalog, Change, DueOrder, Found, SqliteCatalog};
+use pharos_store::{Catalog, SqliteCatalog};
+use pharos_store::catalog::{CatalogChange, DueOrder, DiscoveredLink};
 use rusqlite::{Connection, params};
 use rustix::time::ClockId;
 
@@ -91,7 +92,7 @@ fn contest(
         next = turn.end;
         let links: Vec<Vec<Link>> = turn.map(&make).collect();
         contest.links += links.iter().map(|b| b.len() as u64).sum::<u64>();
-        let changes: Vec<Vec<Change>> = links.iter().map(|b| b.iter().map(Link::change).collect()).collect();
+        let changes: Vec<Vec<CatalogChange>> = links.iter().map(|b| b.iter().map(Link::change).collect()).collect();
         contest.ours.add(|| changes.iter().try_for_each(|batch| ours.apply(batch)))?;
         let rows: Vec<Vec<Row<'_>>> = links.iter().map(|b| b.iter().map(Link::row).collect()).collect();
         contest.bare.add(|| rows.iter().try_for_each(|batch| bare.insert(batch)))?;
@@ -105,7 +106,7 @@ struct Ours {
 }
 
 impl Ours {
-    fn apply(&mut self, changes: &[Change]) -> Outcome<()> {
+    fn apply(&mut self, changes: &[CatalogChange]) -> Outcome<()> {
         self.applied += 1;
         self.catalog.apply(changes, LibraryPosition { file: 1, offset: self.applied })?;
         Ok(())
@@ -173,11 +174,11 @@ struct Row<'l> {
 }
 
 impl Link {
-    fn change(&self) -> Change {
+    fn change(&self) -> CatalogChange {
         let at = Timestamp::from_millis(self.at);
-        Change::Found(Found {
+        CatalogChange::Found(DiscoveredLink {
             anchor: self.anchor.to_string(),
-            ..Found::new(self.url.clone(), self.depth, at)
+            ..DiscoveredLink::new(self.url.clone(), self.depth, at)
         })
     }
 

@@ -14,10 +14,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use pharos_core::{LibraryPosition, PageUrl, SiteName, Timestamp};
-use pharos_store::{
-    Answered, Catalog, Change, Found, Outcome, PageState, SiteOrder, SiteQuery, SiteState, SqliteCatalog,
-    Trouble, TroubleQuery,
-};
+use pharos_store::catalog::{ResponseSummary, CatalogChange, DiscoveredLink, VisitOutcome, SiteOrder, SiteQuery, SiteState, PageFailure, PageFailureQuery};
+use pharos_store::{Catalog, PageState, SqliteCatalog};
 use rusqlite::Connection;
 use rustix::time::ClockId;
 
@@ -104,7 +102,7 @@ impl Web {
     }
 
     /// Returns the discovery of the page, and the outcome of its fetch, if it was fetched.
-    fn changes(&self, n: u64) -> impl Iterator<Item = Change> {
+    fn changes(&self, n: u64) -> impl Iterator<Item = CatalogChange> {
         let (url, random) = (self.url(n), mix(n ^ 0xDE5C));
         let found_at = Timestamp::from_millis(1_790_000_000_000);
         let at = Timestamp::from_millis(1_790_000_000_000 + (random >> 16) as i64 % 2_592_000_000);
@@ -114,21 +112,21 @@ impl Web {
             0..6 => {
                 let position = LibraryPosition { file: 1, offset: n + 1 };
                 let indexable = random & 64 == 0;
-                Some(Outcome::Answered(Answered {
+                Some(VisitOutcome::Answered(ResponseSummary {
                     status: 200,
                     position,
                     digest: random,
                     indexable,
-                    ..Answered::default()
+                    ..ResponseSummary::default()
                 }))
             }
-            6..9 => Some(Outcome::Failed { reason: reason(random), attempt }),
+            6..9 => Some(VisitOutcome::Failed { reason: reason(random), attempt }),
             9..11 => {
-                Some(Outcome::Refused { reason: format!("robots.txt: /articles/{}/", 2000 + random % 26) })
+                Some(VisitOutcome::Refused { reason: format!("robots.txt: /articles/{}/", 2000 + random % 26) })
             }
             _ => None,
         };
-        let seed = (n == 0).then(|| Change::Seed {
+        let seed = (n == 0).then(|| CatalogChange::Seed {
             url: url.clone(),
             at: found_at,
             hops: 0,
@@ -136,8 +134,8 @@ impl Web {
             stale_before: None,
         });
         let found =
-            Change::Found(Found { anchor: "read more".into(), ..Found::new(url.clone(), 3, found_at) });
-        let visited = outcome.map(|outcome| Change::Visited { url, at, outcome, next_due: due });
+            CatalogChange::Found(DiscoveredLink { anchor: "read more".into(), ..DiscoveredLink::new(url.clone(), 3, found_at) });
+        let visited = outcome.map(|outcome| CatalogChange::Visited { url, at, outcome, next_due: due });
         seed.into_iter().chain([found]).chain(visited)
     }
 }
@@ -168,7 +166,7 @@ fn fill(catalog: &SqliteCatalog, web: &Web) -> Given<()> {
     let mut n = 0;
     while n < web.pages {
         let end = (n + BATCH).min(web.pages);
-        let changes: Vec<Change> = (n..end).flat_map(|n| web.changes(n)).collect();
+        let changes: Vec<CatalogChange> = (n..end).flat_map(|n| web.changes(n)).collect();
         catalog.apply(&changes, LibraryPosition { file: 1, offset: end })?;
         n = end;
     }
@@ -177,9 +175,9 @@ fn fill(catalog: &SqliteCatalog, web: &Web) -> Given<()> {
     let (at, until) = (Timestamp::from_millis(1_790_000_000_000), Timestamp::from_millis(1_800_000_000_000));
     let mut changes = Vec::new();
     for site in (0..web.sites).step_by(97) {
-        changes.push(Change::BackOff { site: home(site)?.site(), at, until });
+        changes.push(CatalogChange::BackOff { site: home(site)?.site(), at, until });
         if site % 2 == 1 {
-            changes.push(Change::Alias { home: home(site)?, of: home(site - 1)? });
+            changes.push(CatalogChange::Alias { home: home(site)?, of: home(site - 1)? });
         }
     }
     catalog.apply(&changes, LibraryPosition { file: 2, offset: 1 })?;
@@ -191,12 +189,12 @@ fn keep_writing(catalog: &SqliteCatalog, web: &Web, stop: &AtomicBool, pages: &A
     let mut batch = 0;
     while !stop.load(Ordering::Relaxed) {
         batch += 1;
-        let changes: Vec<Change> = (0..3_200)
+        let changes: Vec<CatalogChange> = (0..3_200)
             .map(|i| {
                 let n = mix(batch * 3_200 + i);
                 let text = format!("https://{}/new/{n}.html", host(mix(batch * 16 + i % 16) % web.sites));
                 let url = PageUrl::parse(&text)?;
-                Ok(Change::Found(Found::new(url, 4, Timestamp::from_millis(1_795_000_000_000))))
+                Ok(CatalogChange::Found(DiscoveredLink::new(url, 4, Timestamp::from_millis(1_795_000_000_000))))
             })
             .collect::<Given<_>>()?;
         catalog.apply(&changes, LibraryPosition { file: 3, offset: batch })?;
@@ -249,33 +247,33 @@ fn questions(catalog: &SqliteCatalog, web: &Web) -> Given<Vec<Question>> {
             Ok(usize::from(c.site_row(site)?.is_some()))
         }),
     );
-    let troubles = |wanted: TroubleQuery| -> Ask { Box::new(move |c, _| Ok(c.troubles(&wanted)?.len())) };
-    let newest = TroubleQuery { limit: ROWS, ..TroubleQuery::default() };
+    let troubles = |wanted: PageFailureQuery| -> Ask { Box::new(move |c, _| Ok(c.troubles(&wanted)?.len())) };
+    let newest = PageFailureQuery { limit: ROWS, ..PageFailureQuery::default() };
     add("errors: first page", 200, troubles(newest.clone()));
     for state in [PageState::Failed, PageState::Refused] {
         add(
             &format!("errors: {state:?}"),
             200,
-            troubles(TroubleQuery { state: Some(state), ..newest.clone() }),
+            troubles(PageFailureQuery { state: Some(state), ..newest.clone() }),
         );
     }
     add(
         "troubles: of the largest site",
         200,
-        troubles(TroubleQuery { site: Some(largest), ..newest.clone() }),
+        troubles(PageFailureQuery { site: Some(largest), ..newest.clone() }),
     );
     let deep = far_back(catalog, &newest)?;
-    add("troubles: the last page", 200, troubles(TroubleQuery { before: deep, ..newest.clone() }));
+    add("troubles: the last page", 200, troubles(PageFailureQuery { before: deep, ..newest.clone() }));
     for part in ["TIMED OUT", "certificate", "after 64 s connecting", "unheard-of"] {
-        let wanted = TroubleQuery { contains: part.into(), ..newest.clone() };
+        let wanted = PageFailureQuery { contains: part.into(), ..newest.clone() };
         add(&format!("troubles: saying {part}"), 50, troubles(wanted.clone()));
         if part == "unheard-of" {
             add(
                 "troubles: of the largest site, saying it",
                 50,
-                troubles(TroubleQuery { site: Some(largest), ..wanted.clone() }),
+                troubles(PageFailureQuery { site: Some(largest), ..wanted.clone() }),
             );
-            add("troubles: far back, saying it", 50, troubles(TroubleQuery { before: deep, ..wanted }));
+            add("troubles: far back, saying it", 50, troubles(PageFailureQuery { before: deep, ..wanted }));
         }
     }
     for of in [1_000, 10_000, 20_000] {
@@ -301,12 +299,12 @@ fn questions(catalog: &SqliteCatalog, web: &Web) -> Given<Vec<Question>> {
 /// Returns the start of the last page of errors, by paging through all others.
 fn far_back(
     catalog: &SqliteCatalog,
-    newest: &TroubleQuery,
+    newest: &PageFailureQuery,
 ) -> Given<Option<(Timestamp, pharos_core::PageId)>> {
-    let place = |t: &Trouble| (t.at, t.url.id());
+    let place = |t: &PageFailure| (t.at, t.url.id());
     let (mut before, mut walked, start) = (None, 0, Instant::now());
     loop {
-        let part = catalog.troubles(&TroubleQuery { before, limit: 1_000, ..newest.clone() })?;
+        let part = catalog.troubles(&PageFailureQuery { before, limit: 1_000, ..newest.clone() })?;
         walked += part.len();
         if part.len() < 1_000 {
             println!("paged through {walked} errors in {:.1} s", start.elapsed().as_secs_f64());
@@ -391,7 +389,7 @@ fn from_format_3(path: &Path) -> Given<()> {
     let start = Instant::now();
     let catalog = SqliteCatalog::open_writer(path)?;
     let took = start.elapsed().as_secs_f64();
-    let troubles = catalog.troubles(&TroubleQuery { limit: ROWS, ..TroubleQuery::default() })?.len();
+    let troubles = catalog.troubles(&PageFailureQuery { limit: ROWS, ..PageFailureQuery::default() })?.len();
     println!("\nmigrated from format 3 in {took:.1} s ({troubles} errors on the first page)");
     Ok(())
 }

@@ -19,7 +19,8 @@ use flate2::read::GzDecoder;
 use libdeflater::{CompressionLvl, Compressor};
 use pharos_core::config::LibraryFormat;
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
-use pharos_store::{Content, DiskLibrary, Library, Record, Response, Writing, open_warc};
+use pharos_store::{RecordContent, DiskLibrary, Library, LibraryRecord, RawResponse, LibraryWriteOptions};
+use pharos_store::formats::warc_file::open_warc;
 
 /// Bytes of a write group, as in the engine under load.
 const GROUP: usize = 8 << 20;
@@ -67,7 +68,7 @@ fn main() {
         });
     }
 
-    let sha1 = cpu(|| raw.iter().for_each(|r| drop(pharos_store::payload_digest(r))));
+    let sha1 = cpu(|| raw.iter().for_each(|r| drop(pharos_store::library::payload_digest(r))));
     println!("\ndigest only: {:.0} MB/s", mb(bytes) / sha1.1);
     println!("\nappend, synced in groups    MB/s   codec only  ratio   MB/cpu s   codec only  ratio");
     for (format, level) in [(LibraryFormat::Gzip, 1), (LibraryFormat::Gzip, 6), (LibraryFormat::Zstd, 1)] {
@@ -210,11 +211,11 @@ fn compress(format: LibraryFormat, level: u32, threads: usize, raw: &[Vec<u8>]) 
 }
 
 /// Measures threads that append groups, each waiting until its group is synced.
-fn append(dir: &Path, format: LibraryFormat, level: u32, threads: usize, records: &[Record]) {
-    let writing = Writing { format, level, ..Writing::default() };
+fn append(dir: &Path, format: LibraryFormat, level: u32, threads: usize, records: &[LibraryRecord]) {
+    let writing = LibraryWriteOptions { format, level, ..LibraryWriteOptions::default() };
     let library = DiskLibrary::open_writer(dir, writing, LibraryPosition::START, Timestamp::EPOCH).unwrap();
     let each = records.iter().map(size).sum::<usize>() / records.len();
-    let groups: Vec<&[Record]> = records.chunks((GROUP / each).clamp(1, 256)).collect();
+    let groups: Vec<&[LibraryRecord]> = records.chunks((GROUP / each).clamp(1, 256)).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -227,9 +228,9 @@ fn append(dir: &Path, format: LibraryFormat, level: u32, threads: usize, records
     });
 }
 
-fn size(record: &Record) -> usize {
+fn size(record: &LibraryRecord) -> usize {
     match &record.content {
-        Content::Response(response) => response.body.len(),
+        RecordContent::Response(response) => response.body.len(),
         _ => 0,
     }
 }
@@ -259,7 +260,7 @@ fn warcio(path: &Path, check: &str) -> Option<f64> {
     String::from_utf8(out.stdout).ok()?.trim().parse().ok()
 }
 
-fn load(dir: &Path, limit: usize) -> Vec<Record> {
+fn load(dir: &Path, limit: usize) -> Vec<LibraryRecord> {
     let mut pages = Vec::new();
     collect(dir, &mut pages);
     let mut records = Vec::new();
@@ -271,10 +272,10 @@ fn load(dir: &Path, limit: usize) -> Vec<Record> {
                 ("Content-Type".to_string(), "text/html; charset=utf-8".to_string()),
                 ("Server".to_string(), "bench".to_string()),
             ];
-            let response = Response { status: 200, headers, body: page.clone(), ..Response::default() };
+            let response = RawResponse { status: 200, headers, body: page.clone(), ..RawResponse::default() };
             let at = Timestamp::from_millis(1_700_000_000_000 + records.len() as i64);
             bytes += page.len();
-            records.push(Record::new(url, at, Content::Response(response)));
+            records.push(LibraryRecord::new(url, at, RecordContent::Response(response)));
             if bytes >= limit {
                 break;
             }
@@ -301,8 +302,8 @@ fn collect(dir: &Path, pages: &mut Vec<Vec<u8>>) {
 }
 
 /// Returns the uncompressed WARC form of a record.
-fn as_bytes(record: &Record) -> Vec<u8> {
-    let Content::Response(response) = &record.content else { unreachable!() };
+fn as_bytes(record: &LibraryRecord) -> Vec<u8> {
+    let RecordContent::Response(response) = &record.content else { unreachable!() };
     let http = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nServer: bench\r\nContent-Length: {}\r\n\r\n",
         response.body.len()
@@ -313,7 +314,7 @@ fn as_bytes(record: &Record) -> Vec<u8> {
          WARC-Record-ID: <urn:uuid:12345678-0000-8000-8000-000000000000>\r\nContent-Length: {}\r\n\r\n",
         record.at,
         record.url,
-        pharos_store::payload_digest(&response.body),
+        pharos_store::library::payload_digest(&response.body),
         http.len() + response.body.len()
     );
     [head.as_bytes(), http.as_bytes(), &response.body, b"\r\n\r\n"].concat()

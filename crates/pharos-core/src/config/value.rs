@@ -252,7 +252,7 @@ macro_rules! choice {
 
 choice! {
     /// Scope of a crawl relative to its seeds.
-    CrawlScope, "host, domain or any" {
+    LinkScope, "host, domain or any" {
         /// Hosts of the seeds only.
         Host = "host",
         /// Hosts in the registrable domains of the seeds.

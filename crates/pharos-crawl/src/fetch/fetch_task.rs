@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{Clock, PageUrl, Timestamp};
-use pharos_store::{Content, DuePage, Event, Record, Response, RobotsState};
+use pharos_store::catalog::RobotsState;
+use pharos_store::{DuePage, LibraryEvent, LibraryRecord, RawResponse, RecordContent};
 use tokio::sync::mpsc::Sender;
 use tokio::time::Instant;
 
@@ -25,7 +26,7 @@ pub(crate) struct FetchWorker {
     pub(crate) fetcher: Fetcher,
     pub(crate) config: Arc<CrawlConfig>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) records: Sender<Record>,
+    pub(crate) records: Sender<LibraryRecord>,
 }
 
 /// One unit of fetching work: a due page or a robots.txt.
@@ -53,12 +54,16 @@ impl FetchTask {
     }
 
     /// Builds the record of a request without a response.
-    pub(crate) fn failure_record(&self, reason: String, at: Timestamp) -> Record {
+    pub(crate) fn failure_record(&self, reason: String, at: Timestamp) -> LibraryRecord {
         match self {
-            Self::Page(page) => page_record(page, at, Content::Event(Event::Failed { reason })),
+            Self::Page(page) => page_record(page, at, RecordContent::Event(LibraryEvent::Failed { reason })),
             Self::Robots(robots) => {
-                let content = Content::Event(Event::Failed { reason });
-                Record { hops: robots.hops, attempt: 1, ..Record::new(robots.origin.clone(), at, content) }
+                let content = RecordContent::Event(LibraryEvent::Failed { reason });
+                LibraryRecord {
+                    hops: robots.hops,
+                    attempt: 1,
+                    ..LibraryRecord::new(robots.origin.clone(), at, content)
+                }
             }
         }
     }
@@ -116,8 +121,8 @@ impl FetchWorker {
                 robots_outcome(robots, response, began, self.config.robots_forbidden_is_allowed)
             }
             (FetchTask::Page(page), Err(error @ FetchError::UnwantedType(_))) => {
-                let event = Event::Refused { reason: error.to_string() };
-                (Some(page_record(page, ended, Content::Event(event))), FetchOutcome::UnwantedType)
+                let event = LibraryEvent::Refused { reason: error.to_string() };
+                (Some(page_record(page, ended, RecordContent::Event(event))), FetchOutcome::UnwantedType)
             }
             (task, Err(error)) => {
                 let reason = error.to_string();
@@ -133,7 +138,7 @@ impl FetchWorker {
 
     fn completed_request(
         &self,
-        response: &Result<Response, FetchError>,
+        response: &Result<RawResponse, FetchError>,
         ended: Timestamp,
     ) -> CompletedRequest {
         match response {
@@ -154,23 +159,23 @@ impl FetchWorker {
         }
     }
 
-    fn requested_wait(&self, response: &Response, ended: Timestamp) -> Option<Duration> {
+    fn requested_wait(&self, response: &RawResponse, ended: Timestamp) -> Option<Duration> {
         response.header("Retry-After").and(retry_after(&self.config, ended, response))
     }
 
     fn page_outcome(
         &self,
         page: &DuePage,
-        response: Response,
+        response: RawResponse,
         began: Timestamp,
-    ) -> (Option<Record>, FetchOutcome) {
+    ) -> (Option<LibraryRecord>, FetchOutcome) {
         let bytes = response.body.len();
-        (Some(page_record(page, began, Content::Response(response))), FetchOutcome::Page { bytes })
+        (Some(page_record(page, began, RecordContent::Response(response))), FetchOutcome::Page { bytes })
     }
 }
 
 /// Updates the request metrics: responses by status, and request duration.
-fn count_request(response: &Result<Response, FetchError>, took: Duration) {
+fn count_request(response: &Result<RawResponse, FetchError>, took: Duration) {
     let status = response.as_ref().map_or("none".to_string(), |response| response.status.to_string());
     metrics::counter!("pharos_crawl_requests_total", "status" => status).increment(1);
     metrics::histogram!("pharos_crawl_request_seconds").record(took);
@@ -183,11 +188,11 @@ fn is_sitemap_url(url: &PageUrl) -> bool {
 }
 
 /// Builds a record about a page.
-pub(crate) fn page_record(page: &DuePage, at: Timestamp, content: Content) -> Record {
+pub(crate) fn page_record(page: &DuePage, at: Timestamp, content: RecordContent) -> LibraryRecord {
     let attempt = page.attempts.saturating_add(1);
     let (depth, hops, origin) = (page.depth, page.hops, page.origin.clone());
     let again = page.there;
-    Record { depth, hops, attempt, again, origin, ..Record::new(page.url.clone(), at, content) }
+    LibraryRecord { depth, hops, attempt, again, origin, ..LibraryRecord::new(page.url.clone(), at, content) }
 }
 
 /// Interprets the response to a robots.txt request.
@@ -196,10 +201,10 @@ pub(crate) fn page_record(page: &DuePage, at: Timestamp, content: Content) -> Re
 /// redirect is recorded only if its URL is itself a robots.txt; under any other URL it would be taken for a page.
 fn robots_outcome(
     robots: &RobotsTask,
-    response: Response,
+    response: RawResponse,
     at: Timestamp,
     forbidden_is_allowed: bool,
-) -> (Option<Record>, FetchOutcome) {
+) -> (Option<LibraryRecord>, FetchOutcome) {
     let moved = redirect_target(&robots.url, &response).filter(|_| robots.hops < ROBOTS_REDIRECTS);
     let (url, outcome) = match (moved, robots_state(&response, forbidden_is_allowed)) {
         (Some(target), _) => (&robots.url, FetchOutcome::RobotsMoved(target)),
@@ -210,7 +215,8 @@ fn robots_outcome(
         // A redirect loop, or a redirect without a valid target: unavailable, which is not the same as unreachable.
         (None, None) => (&robots.url, FetchOutcome::Robots(RobotsState::Missing, None)),
     };
-    let content = Content::Response(response);
-    let record = Record { hops: robots.hops, attempt: 1, ..Record::new(url.clone(), at, content) };
+    let content = RecordContent::Response(response);
+    let record =
+        LibraryRecord { hops: robots.hops, attempt: 1, ..LibraryRecord::new(url.clone(), at, content) };
     (Some(record).filter(|r| is_robots_txt(&r.url)), outcome)
 }

@@ -17,7 +17,9 @@ use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use pharos_core::config::CrawlConfig;
 use pharos_core::{PageUrl, VERSION};
-use pharos_store::{Response, Truncated, Validators};
+use pharos_store::RawResponse;
+use pharos_store::catalog::Validators;
+use pharos_store::library::TruncationReason;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::fetch::FetchError;
@@ -117,12 +119,12 @@ impl Fetcher {
     }
 
     /// Requests a page. A redirect is a response like any other; the body is as received, up to the limit.
-    pub async fn get(&self, url: &PageUrl) -> Result<Response, FetchError> {
+    pub async fn get(&self, url: &PageUrl) -> Result<RawResponse, FetchError> {
         self.fetch(FetchRequest::new(url)).await
     }
 
     /// Sends a request and reads the response.
-    pub async fn fetch(&self, request: FetchRequest<'_>) -> Result<Response, FetchError> {
+    pub async fn fetch(&self, request: FetchRequest<'_>) -> Result<RawResponse, FetchError> {
         let end = deadline_after(self.total_timeout);
         let late = FetchError::TimedOut { after: self.total_timeout, doing: "in total" };
         let answer = timeout_at(end, self.send(request)).await.unwrap_or(Err(late))?;
@@ -135,7 +137,7 @@ impl Fetcher {
         }
         let (body, truncated) =
             read_body(body, request.body_limit.unwrap_or(self.body_limit), end, self.min_speed).await;
-        Ok(Response {
+        Ok(RawResponse {
             status: head.status.as_u16(),
             headers: header_fields(&head.headers),
             body,
@@ -236,7 +238,7 @@ async fn read_body(
     limit: usize,
     end: Instant,
     min_speed: Option<MinSpeed>,
-) -> (Vec<u8>, Option<Truncated>) {
+) -> (Vec<u8>, Option<TruncationReason>) {
     let mut bytes = Vec::new();
     let (mut next_check, mut seen) = (min_speed.map_or(end, |min_speed| deadline_after(min_speed.within)), 0);
     loop {
@@ -245,22 +247,22 @@ async fn read_body(
         match frame {
             Err(_) => {}
             Ok(None) => return (bytes, None),
-            Ok(Some(Err(_))) => return (bytes, Some(Truncated::Disconnect)),
+            Ok(Some(Err(_))) => return (bytes, Some(TruncationReason::Disconnect)),
             Ok(Some(Ok(frame))) => {
                 let data = frame.into_data().unwrap_or_default();
                 let remaining = limit - bytes.len();
                 bytes.extend_from_slice(&data[..data.len().min(remaining)]);
                 if data.len() > remaining {
-                    return (bytes, Some(Truncated::Length));
+                    return (bytes, Some(TruncationReason::Length));
                 }
             }
         }
         if is_late && now >= end {
-            return (bytes, Some(Truncated::Time));
+            return (bytes, Some(TruncationReason::Time));
         }
         if let Some(min_speed) = min_speed.filter(|_| now >= next_check) {
             if ((bytes.len() - seen) as u64) < min_speed.bytes {
-                return (bytes, Some(Truncated::Time));
+                return (bytes, Some(TruncationReason::Time));
             }
             (next_check, seen) = (deadline_after(min_speed.within), bytes.len());
         }

@@ -138,7 +138,7 @@ async fn http2_is_used_if_both_sides_support_it() {
         let server = serve("secure.example", (2020, 2120)).await;
         let config = CrawlConfig {
             http2,
-            body_limit: pharos_core::config::Size(1000),
+            body_limit: pharos_core::config::ByteSize(1000),
             ..config(&server, "secure.example")
         };
         let fetcher =

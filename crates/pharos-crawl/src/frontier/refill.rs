@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 use pharos_core::{PageId, SiteId};
-use pharos_store::{DueOrder, DuePage};
+use pharos_store::DuePage;
+use pharos_store::catalog::DueOrder;
 
 use super::strategy::{Preemption, QueuedPage, SubQueue, interleave};
 use super::wait_queues::WaitQueues;

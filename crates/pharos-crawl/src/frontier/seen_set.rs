@@ -17,9 +17,9 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 use pharos_core::PageId;
-use pharos_core::config::Size;
+use pharos_core::config::ByteSize;
 
-/// Size of a slot of the exact set in bytes: an id and a control byte of hashbrown.
+/// ByteSize of a slot of the exact set in bytes: an id and a control byte of hashbrown.
 const SLOT: usize = size_of::<PageId>() + 1;
 /// Target false-positive rate of the Bloom filter.
 const FALSE_POSITIVES: f64 = 0.01;
@@ -49,7 +49,7 @@ pub struct SeenSet {
 
 impl SeenSet {
     /// Creates a set and allocates the whole budget: up to five eighths for the exact set, the rest for the filter.
-    pub fn new(budget: Size) -> Self {
+    pub fn new(budget: ByteSize) -> Self {
         let max_slots = budget.bytes() / 8 * 5 / (2 * SLOT);
         let slots = (max_slots + 1).next_power_of_two() / 2;
         let slots = slots.max(MIN_SLOTS);
@@ -105,7 +105,7 @@ impl SeenSet {
 /// A clone starts empty and small, to avoid doubling the memory. Entries can be looked up again.
 impl Clone for SeenSet {
     fn clone(&self) -> Self {
-        Self::new(Size(0))
+        Self::new(ByteSize(0))
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn memory_is_taken_once_and_never_grows() {
         for megabytes in [0, 1, 8, 32, 40] {
-            let mut seen = SeenSet::new(Size(megabytes * MEGABYTE));
+            let mut seen = SeenSet::new(ByteSize(megabytes * MEGABYTE));
             let before = seen.memory();
             assert!(before <= (megabytes * MEGABYTE).max(1024) as usize, "{megabytes} MB: {before}");
             assert!(before as u64 >= megabytes * MEGABYTE / 10 * 9, "{megabytes} MB: {before}");
@@ -249,12 +249,12 @@ mod tests {
             }
             assert_eq!(seen.memory(), before, "{megabytes} MB");
         }
-        assert!(SeenSet::new(Size(32 * MEGABYTE)).generation >= 450_000);
+        assert!(SeenSet::new(ByteSize(32 * MEGABYTE)).generation >= 450_000);
     }
 
     #[test]
     fn frequently_linked_pages_stay_known() {
-        let mut seen = SeenSet::new(Size(MEGABYTE));
+        let mut seen = SeenSet::new(ByteSize(MEGABYTE));
         let hot = id(u64::MAX / 3);
         seen.insert(hot);
         for number in 0..10 * seen.generation as u64 {
@@ -270,7 +270,7 @@ mod tests {
     /// catalog.
     #[test]
     fn false_positives_lose_no_page() {
-        let mut seen = SeenSet::new(Size(0));
+        let mut seen = SeenSet::new(ByteSize(0));
         let mut catalog = HashSet::new();
         let (mut looks, pages) = (0, 20_000);
         for number in (0..pages).chain(0..pages) {
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_filter_of_the_right_size_has_few_false_positives() {
-        let mut seen = SeenSet::new(Size(MEGABYTE));
+        let mut seen = SeenSet::new(ByteSize(MEGABYTE));
         let fits = (seen.filter.bitmap.cells.len() * 32) as u64 / 10;
         (0..fits).for_each(|number| seen.insert(id(number)));
         let wrong =
@@ -314,7 +314,7 @@ mod tests {
         };
         for millions in [1, 10] {
             let before = resident();
-            let mut seen = SeenSet::new(Size(32 * MEGABYTE));
+            let mut seen = SeenSet::new(ByteSize(32 * MEGABYTE));
             let began = std::time::Instant::now();
             let (mut known, mut perhaps) = (0, 0);
             for number in 0..millions * 1_000_000 {
@@ -338,7 +338,7 @@ mod tests {
     proptest! {
         #[test]
         fn inserted_pages_are_never_new(numbers in proptest::collection::vec(0..500u64, 0..400), budget in 0..4096u64) {
-            let mut seen = SeenSet::new(Size(budget));
+            let mut seen = SeenSet::new(ByteSize(budget));
             let mut inserted = HashSet::new();
             for number in numbers {
                 match seen.check(id(number)) {

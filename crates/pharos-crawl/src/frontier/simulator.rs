@@ -5,9 +5,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pharos_core::config::{CrawlConfig, Scope};
+use pharos_core::config::{CrawlConfig, LinkScope};
 use pharos_core::{LibraryPosition, Link, LinkKind, PageId, PageUrl, SiteId, Timestamp};
-use pharos_store::{Change, Content, DueOrder, DuePage, Record, Response, StoredRecord};
+use pharos_store::catalog::{CatalogChange, DueOrder};
+use pharos_store::{DuePage, LibraryRecord, RawResponse, RecordContent, StoredRecord};
 
 use super::strategy::{PageAdmission, strategy_from_config};
 use super::{Frontier, NextAction, RefillRequest};
@@ -52,7 +53,7 @@ impl SimulatedWeb {
     pub(super) fn new(links: &[(&str, &[&str])]) -> Self {
         let targets = |targets: &[&str]| targets.iter().map(|target| url(target)).collect();
         Self {
-            config: CrawlConfig { scope: Scope::Any, ..CrawlConfig::default() },
+            config: CrawlConfig { scope: LinkScope::Any, ..CrawlConfig::default() },
             links: links.iter().map(|(page, to)| (url(page).id(), targets(to))).collect(),
             weights: HashMap::new(),
             catalog: Vec::new(),
@@ -167,9 +168,12 @@ impl SimulatedWeb {
         };
         let links: Vec<Link> = self.links.get(&page.url.id()).into_iter().flatten().map(link).collect();
         let summary = PageSummary { links: &links, indexable: true, ..PageSummary::default() };
-        let content = Content::Response(Response { status: 200, ..Response::default() });
-        let record =
-            Record { depth: page.depth, attempt: 1, ..Record::new(page.url.clone(), self.now, content) };
+        let content = RecordContent::Response(RawResponse { status: 200, ..RawResponse::default() });
+        let record = LibraryRecord {
+            depth: page.depth,
+            attempt: 1,
+            ..LibraryRecord::new(page.url.clone(), self.now, content)
+        };
         let (position, next) = (LibraryPosition::START, LibraryPosition::START);
         let mut scoping = CrawlScope::new(rules_from_config(&self.config));
         let found = interpret_record(
@@ -179,7 +183,7 @@ impl SimulatedWeb {
             Some(summary),
         );
         let found = found.into_iter().filter_map(|change| match change {
-            Change::Found(found) => self.add_page(&found.url, found.depth, found.at),
+            CatalogChange::Found(found) => self.add_page(&found.url, found.depth, found.at),
             _ => None,
         });
         found.collect()

@@ -14,9 +14,10 @@ mod worm;
 
 use std::collections::VecDeque;
 
-use pharos_core::config::{CrawlConfig, Restart, StrategyName};
+use pharos_core::config::{CrawlConfig, RestartPolicy, StrategyName};
 use pharos_core::{PageId, Timestamp};
-use pharos_store::{DueOrder, DuePage};
+use pharos_store::DuePage;
+use pharos_store::catalog::DueOrder;
 
 use alternate::Alternate;
 use breadth_first::BreadthFirst;
@@ -147,7 +148,7 @@ impl PageAdmission {
     pub(crate) fn new(config: &CrawlConfig, started: Timestamp) -> Self {
         Self {
             max_depth: config.max_depth,
-            found_since: (config.restart == Restart::Seeds).then_some(started),
+            found_since: (config.restart == RestartPolicy::Seeds).then_some(started),
         }
     }
 
@@ -237,10 +238,10 @@ mod tests {
             web.crawl(&["s/"]).join(" ")
         };
         let (breadth, depth) = (StrategyName::BreadthFirst, StrategyName::DepthFirst);
-        assert_eq!(order(breadth, Restart::Seeds), "s/ s/1 s/2 s/3 s/4");
-        assert_eq!(order(depth, Restart::Seeds), "s/ s/2 s/4 s/1 s/3");
-        assert_eq!(order(breadth, Restart::Known), "s/ s/old s/1 s/2 s/3 s/4");
-        assert_eq!(order(depth, Restart::Known), "s/old s/ s/2 s/4 s/1 s/3");
+        assert_eq!(order(breadth, RestartPolicy::Seeds), "s/ s/1 s/2 s/3 s/4");
+        assert_eq!(order(depth, RestartPolicy::Seeds), "s/ s/2 s/4 s/1 s/3");
+        assert_eq!(order(breadth, RestartPolicy::Known), "s/ s/old s/1 s/2 s/3 s/4");
+        assert_eq!(order(depth, RestartPolicy::Known), "s/old s/ s/2 s/4 s/1 s/3");
     }
 
     #[test]
@@ -264,14 +265,14 @@ mod tests {
         }
         web.known("s/seed", 0);
         web.config.max_depth = 1;
-        web.config.restart = Restart::Seeds;
+        web.config.restart = RestartPolicy::Seeds;
         let order = web.crawl(&["s/"]);
         assert_eq!(order.len(), 1003, "seeds of earlier crawls are seeds");
         let mut web = SimulatedWeb::new(&[("s/", &["s/new"])]);
         for n in 0..1000 {
             web.known(&format!("s/old{n}"), 1);
         }
-        web.config.restart = Restart::Seeds;
+        web.config.restart = RestartPolicy::Seeds;
         assert_eq!(web.crawl(&["s/"]), ["s/", "s/new"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pharos_core::config::{CrawlConfig, Manners};
+use pharos_core::config::{CrawlConfig, PolitenessLimits};
 
 use crate::robots::RobotsRules;
 
@@ -19,7 +19,12 @@ pub(crate) const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// It is the maximum of the configured minimum (by day or night), the nice factor times the duration of the request,
 /// and the server's `Crawl-delay`. The nice factor (好人系数) is AltaVista Scooter's: with 100, a server spends at most
 /// 1/101 of its time on this crawler, however slow it is.
-pub fn wait_after(manners: &Manners, is_night: bool, took: Duration, crawl_delay: Duration) -> Duration {
+pub fn wait_after(
+    manners: &PolitenessLimits,
+    is_night: bool,
+    took: Duration,
+    crawl_delay: Duration,
+) -> Duration {
     let minimum = if is_night { manners.night_delay } else { manners.day_delay };
     let nice = took.saturating_mul(manners.nice_factor).min(MAX_NICE_WAIT);
     minimum.max(nice).max(crawl_delay)
@@ -40,11 +45,11 @@ pub(crate) fn site_back_off(first: Duration, failures: u32) -> Duration {
 mod tests {
     use super::*;
 
-    fn nice(factor: u32) -> Manners {
-        Manners { nice_factor: factor, ..Manners::OWN_SITE }
+    fn nice(factor: u32) -> PolitenessLimits {
+        PolitenessLimits { nice_factor: factor, ..PolitenessLimits::OWN_SITE }
     }
 
-    fn wait(manners: &Manners, took: Duration) -> Duration {
+    fn wait(manners: &PolitenessLimits, took: Duration) -> Duration {
         wait_after(manners, false, took, Duration::ZERO)
     }
 
@@ -70,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_longest_reason_to_wait_counts() {
-        let gentle = Manners::GENTLE;
+        let gentle = PolitenessLimits::GENTLE;
         let seconds = |is_night, took, requested| {
             wait_after(&gentle, is_night, Duration::from_millis(took), Duration::from_secs(requested))
                 .as_secs_f64()
@@ -79,7 +84,7 @@ mod tests {
         assert_eq!(seconds(true, 5, 0), 1.0, "by night");
         assert_eq!(seconds(true, 20, 0), 2.0, "a slow answer");
         assert_eq!(seconds(true, 20, 30), 30.0, "the server's Crawl-delay");
-        assert_eq!(wait(&Manners::OWN_SITE, Duration::MAX), Duration::ZERO);
+        assert_eq!(wait(&PolitenessLimits::OWN_SITE, Duration::MAX), Duration::ZERO);
         assert_eq!(wait(&nice(u32::MAX), Duration::MAX), MAX_NICE_WAIT);
     }
 

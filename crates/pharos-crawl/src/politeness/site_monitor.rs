@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pharos_core::config::{CrawlConfig, Manners};
+use pharos_core::config::{CrawlConfig, PolitenessLimits};
 use pharos_core::{SiteId, SiteName, Timestamp};
 
 use crate::fetch::address::is_public;
@@ -62,7 +62,7 @@ struct SitePoliteness {
     name: SiteName,
     domain: u64,
     zone: UtcOffset,
-    manners: Manners,
+    manners: PolitenessLimits,
     connections: usize,
     /// Earliest time of the next request.
     ready: Timestamp,

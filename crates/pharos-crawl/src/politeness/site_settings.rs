@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use pharos_core::SiteName;
-use pharos_core::config::{Politeness, Setting};
+use pharos_core::config::{PolitenessProfile, SettingValue};
 
 use crate::politeness::utc_offset::UtcOffset;
 use crate::setting_error::SettingError;
@@ -14,8 +14,8 @@ use crate::setting_error::SettingError;
 pub struct SiteSettings {
     /// Time zone: `zone=+08:00`.
     pub zone: Option<UtcOffset>,
-    /// Politeness profile: `politeness=gentle`.
-    pub politeness: Option<Politeness>,
+    /// PolitenessProfile profile: `politeness=gentle`.
+    pub politeness: Option<PolitenessProfile>,
     /// Wait between two requests, day and night: `delay=5s`.
     pub delay: Option<Duration>,
     /// Maximum number of concurrent requests: `connections=2`.
@@ -110,7 +110,7 @@ impl SiteSettings {
     }
 }
 
-fn setting<T: Setting>(value: &str) -> Result<T, String> {
+fn setting<T: SettingValue>(value: &str) -> Result<T, String> {
     T::from_text(value).ok_or_else(T::expected)
 }
 
@@ -149,7 +149,7 @@ mod tests {
         let given = table(&[line]).unwrap();
         let expected = SiteSettings {
             zone: UtcOffset::from_minutes(480),
-            politeness: Some(Politeness::Gentle),
+            politeness: Some(PolitenessProfile::Gentle),
             delay: Some(Duration::from_secs(5)),
             connections: Some(2),
             max_pages: Some(1000),

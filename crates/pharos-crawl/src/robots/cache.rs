@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{PageUrl, Timestamp};
-use pharos_store::RobotsState;
+use pharos_store::catalog::RobotsState;
 
 use crate::interpret::retry_back_off;
 use crate::robots::RobotsRules;

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
-use pharos_store::{Catalog, PageState, PageStory, RobotsState, StoreError};
+use pharos_store::catalog::{PageDetails, RobotsState};
+use pharos_store::{Catalog, PageState, StoreError};
 use serde::Serialize;
 use url::Host;
 
@@ -154,7 +155,7 @@ struct RuleEvaluation<'a> {
     scope: &'a CrawlScope,
     seeds: &'a [PageUrl],
     url: &'a PageUrl,
-    story: Option<PageStory>,
+    story: Option<PageDetails>,
 }
 
 impl RuleEvaluation<'_> {
@@ -359,7 +360,10 @@ impl RuleEvaluation<'_> {
 mod tests {
     use super::*;
     use pharos_core::{LibraryPosition, Timestamp};
-    use pharos_store::{Answered, Change, CrawlRules, Found, Outcome, Removal, RobotsFile, SqliteCatalog};
+    use pharos_store::catalog::{
+        CatalogChange, DiscoveredLink, Removal, ResponseSummary, RobotsFile, VisitOutcome,
+    };
+    use pharos_store::{CrawlRules, SqliteCatalog};
 
     fn url(text: &str) -> PageUrl {
         PageUrl::parse(text).unwrap()
@@ -419,19 +423,26 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
         let at = Timestamp::from_millis(1_000);
-        let found = |address: &str, depth| Change::Found(Found::new(url(address), depth, at));
+        let found = |address: &str, depth| CatalogChange::Found(DiscoveredLink::new(url(address), depth, at));
         let position = LibraryPosition { file: 1, offset: 9 };
-        let answered = Outcome::Answered(Answered { status: 200, position, ..Answered::default() });
+        let answered =
+            VisitOutcome::Answered(ResponseSummary { status: 200, position, ..ResponseSummary::default() });
         let robots = b"user-agent: *\ndisallow: /secret/".to_vec();
         let changes = [
-            Change::Rules(CrawlRules { max_depth: 2, ..CrawlRules::default() }),
-            Change::Seed { url: url("http://a.example/"), at, hops: 0, origin: None, stale_before: None },
-            Change::Visited { url: url("http://a.example/"), at, outcome: answered, next_due: None },
+            CatalogChange::Rules(CrawlRules { max_depth: 2, ..CrawlRules::default() }),
+            CatalogChange::Seed {
+                url: url("http://a.example/"),
+                at,
+                hops: 0,
+                origin: None,
+                stale_before: None,
+            },
+            CatalogChange::Visited { url: url("http://a.example/"), at, outcome: answered, next_due: None },
             found("http://a.example/deep", 3),
             found("http://a.example/secret/x", 1),
             found("http://a.example/gone", 1),
-            Change::Removed(Removal::Page(url("http://a.example/gone"))),
-            Change::Robots(RobotsFile {
+            CatalogChange::Removed(Removal::Page(url("http://a.example/gone"))),
+            CatalogChange::Robots(RobotsFile {
                 url: url("http://a.example/robots.txt"),
                 at,
                 state: RobotsState::Known(robots),

@@ -8,7 +8,8 @@
 use std::collections::{HashMap, HashSet};
 
 use pharos_core::{PageUrl, Timestamp};
-use pharos_store::{Catalog, DueOrder, PageState, StoreError};
+use pharos_store::catalog::DueOrder;
+use pharos_store::{Catalog, PageState, StoreError};
 
 /// Number of linked pages compared besides the home pages.
 const SAMPLE_PAGES: usize = 3;
@@ -284,7 +285,8 @@ fn known_since(catalog: &dyn Catalog, bare_name: &str) -> Result<Timestamp, Stor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pharos_store::{Answered, Change, Found, LibraryPosition, Outcome, SqliteCatalog};
+    use pharos_store::catalog::{CatalogChange, DiscoveredLink, ResponseSummary, VisitOutcome};
+    use pharos_store::{LibraryPosition, SqliteCatalog};
 
     struct TestCatalog {
         catalog: SqliteCatalog,
@@ -309,19 +311,24 @@ mod tests {
             Self { catalog, end: 0, at: 1, _dir: dir }
         }
 
-        fn apply(&mut self, change: Change) {
+        fn apply(&mut self, change: CatalogChange) {
             self.end += 1;
             self.catalog.apply(&[change], LibraryPosition { file: 1, offset: self.end }).unwrap();
         }
 
         fn found(&mut self, page: &str) {
-            self.apply(Change::Found(Found::new(url(page), 1, now(self.end as i64))));
+            self.apply(CatalogChange::Found(DiscoveredLink::new(url(page), 1, now(self.end as i64))));
         }
 
         fn answered(&mut self, page: &str, text: u64) {
             let position = LibraryPosition { file: 1, offset: self.end };
-            let outcome = Outcome::Answered(Answered { status: 200, position, text, ..Answered::default() });
-            self.apply(Change::Visited { url: url(page), at: now(self.at), outcome, next_due: None });
+            let outcome = VisitOutcome::Answered(ResponseSummary {
+                status: 200,
+                position,
+                text,
+                ..ResponseSummary::default()
+            });
+            self.apply(CatalogChange::Visited { url: url(page), at: now(self.at), outcome, next_due: None });
         }
 
         /// Returns the first pair of this site and one with the same home page.
@@ -443,7 +450,7 @@ mod tests {
         sites.site("http://one.example", [7, 1, 2]);
         sites.site("http://two.example", [7, 1, 2]);
         let (home, of) = (url("http://two.example/"), url("http://one.example/"));
-        sites.apply(Change::Alias { home, of: of.clone() });
+        sites.apply(CatalogChange::Alias { home, of: of.clone() });
         assert_eq!(MirrorDetector::find_candidates(&sites.catalog, &of).unwrap(), []);
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use pharos_core::config::{CrawlConfig, Scope, Size};
+use pharos_core::config::{ByteSize, CrawlConfig, LinkScope};
 use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
 use pharos_store::{Catalog, CrawlRules, StoreError};
 
@@ -31,7 +31,7 @@ pub struct CrawlScope {
 pub enum ScopeRefusal {
     /// A robots.txt is never a page.
     RobotsTxt,
-    Scope(Scope),
+    Scope(LinkScope),
     /// Matches no pattern of `include`.
     Include,
     /// Matches this pattern of `exclude`.
@@ -51,7 +51,7 @@ impl fmt::Display for ScopeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RobotsTxt => f.write_str("robots.txt is never fetched as a page"),
-            Self::Scope(Scope::Domain) => {
+            Self::Scope(LinkScope::Domain) => {
                 f.write_str("outside the domains of the seeds (crawl.scope is domain)")
             }
             Self::Scope(_) => f.write_str("outside the hosts of the seeds (crawl.scope is host)"),
@@ -98,13 +98,13 @@ impl CrawlScope {
         catalog: &dyn Catalog,
         config: &CrawlConfig,
     ) -> Result<Self, StoreError> {
-        Self::load(catalog, &CrawlConfig { seen_memory: Size(0), ..config.clone() })
+        Self::load(catalog, &CrawlConfig { seen_memory: ByteSize(0), ..config.clone() })
     }
 
     /// Creates a scope without seed sites.
     pub fn new(rules: CrawlRules) -> Self {
         let filter = LinkFilter::new(&rules);
-        let seen = SeenSet::new(Size(0));
+        let seen = SeenSet::new(ByteSize(0));
         Self { rules, seen, filter, sites: HashSet::new(), domains: HashSet::new(), aliases: HashMap::new() }
     }
 
@@ -160,9 +160,9 @@ impl CrawlScope {
             return Err(ScopeRefusal::RobotsTxt);
         }
         let near = match self.rules.scope {
-            Scope::Any => true,
-            Scope::Host => self.sites.contains(&url.site()),
-            Scope::Domain => self.domains.contains(url.site().domain()),
+            LinkScope::Any => true,
+            LinkScope::Host => self.sites.contains(&url.site()),
+            LinkScope::Domain => self.domains.contains(url.site().domain()),
         };
         if near { Ok(()) } else { Err(ScopeRefusal::Scope(self.rules.scope)) }
     }
@@ -305,17 +305,17 @@ mod tests {
             ("http://other.com.cn/", false, false),
             ("http://www.example.com.cn/robots.txt", false, false),
         ] {
-            assert_eq!(inside(Scope::Host, address), host, "{address}");
-            assert_eq!(inside(Scope::Domain, address), domain, "{address}");
+            assert_eq!(inside(LinkScope::Host, address), host, "{address}");
+            assert_eq!(inside(LinkScope::Domain, address), domain, "{address}");
         }
-        assert!(inside(Scope::Any, "http://elsewhere.example/"));
-        assert!(!inside(Scope::Any, "http://elsewhere.example/robots.txt"));
+        assert!(inside(LinkScope::Any, "http://elsewhere.example/"));
+        assert!(!inside(LinkScope::Any, "http://elsewhere.example/robots.txt"));
     }
 
     #[test]
     fn only_what_was_changed_is_changed() {
         // Started with rules that differ from the settings.
-        let in_force = CrawlRules { scope: Scope::Any, max_depth: 3, ..CrawlRules::default() };
+        let in_force = CrawlRules { scope: LinkScope::Any, max_depth: 3, ..CrawlRules::default() };
         let before = CrawlConfig::default();
         let now = CrawlConfig { max_depth: 5, guide_words: vec!["灯塔".into()], ..CrawlConfig::default() };
         let changed = apply_changed_settings(in_force.clone(), &before, &now);

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::{ServerAction, TestEngine, TestServer, answer, config, not_found, page, redirect, url};
-use pharos_core::config::{CrawlConfig, Politeness, Restart, Scope, StrategyName};
+use pharos_core::config::{CrawlConfig, LinkScope, PolitenessProfile, RestartPolicy, StrategyName};
 use pharos_core::{Clock, SystemClock, Timestamp};
 use pharos_crawl::{CrawlError, EndReason};
-use pharos_store::{Catalog, Content, Event, PageState, RobotsState};
+use pharos_store::catalog::RobotsState;
+use pharos_store::{Catalog, LibraryEvent, PageState, RecordContent};
 use tokio::sync::watch;
 
 /// `/` links to `/0` … `/9`, each of which links to two more.
@@ -85,10 +86,10 @@ async fn a_crawl_may_start_from_its_seeds_alone() {
     assert_eq!(engine.crawl().await.unwrap().pages, 1);
     let engine = engine.reconfigured(|config| {
         config.max_pages = 0;
-        config.restart = Restart::Seeds;
+        config.restart = RestartPolicy::Seeds;
     });
     assert_eq!(engine.crawl().await.unwrap().pages, 0, "pages known before are skipped");
-    let engine = engine.reconfigured(|config| config.restart = Restart::Known);
+    let engine = engine.reconfigured(|config| config.restart = RestartPolicy::Known);
     assert_eq!(engine.crawl().await.unwrap().pages, 30);
 }
 
@@ -224,7 +225,7 @@ async fn the_delay_is_kept() {
         path => tree(path),
     })
     .await;
-    let polite = CrawlConfig { politeness: Politeness::Normal, ..config() };
+    let polite = CrawlConfig { politeness: PolitenessProfile::Normal, ..config() };
     let summary = TestEngine::new(polite, &[server.url("/")]).crawl().await.unwrap();
     assert_eq!(summary.pages, 4);
     assert!(shortest_gap(&server) + ROUNDING >= Duration::from_secs(1), "{:?}", shortest_gap(&server));
@@ -294,7 +295,7 @@ async fn four_names_on_one_address_are_four_sites() {
     assert_eq!(engine.crawl().await.unwrap().pages, 4);
     assert_eq!(engine.catalog.counts().unwrap().sites, 4);
     for record in engine.records() {
-        if let Content::Response(response) = record.content
+        if let RecordContent::Response(response) = record.content
             && response.status == 200
         {
             assert_eq!(response.body, record.url.host().as_bytes());
@@ -389,7 +390,7 @@ async fn a_public_seed_without_a_contact_is_an_error_that_says_what_to_type() {
     })
     .await;
     let no_contact =
-        CrawlConfig { resolve: vec!["a.example:80:8.8.8.8".into()], scope: Scope::Any, ..config() };
+        CrawlConfig { resolve: vec!["a.example:80:8.8.8.8".into()], scope: LinkScope::Any, ..config() };
     let summary = TestEngine::new(no_contact, &[server.url("/")]).crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed, summary.ended), (4, 1, EndReason::NothingDue));
     assert!(summary.last_failure.unwrap().contains("--contact"));
@@ -548,8 +549,9 @@ async fn a_request_that_panics_is_recorded_and_the_crawl_goes_on() {
             summary.last_failure.unwrap(),
             format!("{}: internal error: the clock fell down", server.url(path))
         );
-        let failed = |r: &pharos_store::Record| {
-            r.url == server.url(path) && matches!(r.content, Content::Event(Event::Failed { .. }))
+        let failed = |r: &pharos_store::LibraryRecord| {
+            r.url == server.url(path)
+                && matches!(r.content, RecordContent::Event(LibraryEvent::Failed { .. }))
         };
         assert!(engine.records().iter().any(failed), "{path}");
         assert_eq!(engine.crawl().await.unwrap().pages, 31 - pages);

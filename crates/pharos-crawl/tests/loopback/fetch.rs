@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::{ServerAction, TestEngine, TestServer, answer, config, not_found, page, redirect, url};
-use pharos_core::config::{CrawlConfig, Size};
+use pharos_core::config::{ByteSize, CrawlConfig};
 use pharos_core::{Clock, SystemClock, Timestamp};
 use pharos_crawl::{EndReason, FetchError, FetchRequest, Fetcher};
-use pharos_store::{PageState, Response, Truncated, Validators};
+use pharos_store::catalog::Validators;
+use pharos_store::library::TruncationReason;
+use pharos_store::{PageState, RawResponse};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-async fn get(config: &CrawlConfig, address: &str) -> Result<Response, FetchError> {
+async fn get(config: &CrawlConfig, address: &str) -> Result<RawResponse, FetchError> {
     Fetcher::new(config).unwrap().get(&url(address)).await
 }
 
@@ -62,9 +64,9 @@ async fn a_long_body_is_truncated() {
         _ => page(&"x".repeat(100_000)),
     })
     .await;
-    let fetcher = Fetcher::new(&CrawlConfig { body_limit: Size(1000), ..config() }).unwrap();
+    let fetcher = Fetcher::new(&CrawlConfig { body_limit: ByteSize(1000), ..config() }).unwrap();
     let long = fetcher.get(&server.url("/long")).await.unwrap();
-    assert_eq!((long.body.len(), long.truncated), (1000, Some(Truncated::Length)));
+    assert_eq!((long.body.len(), long.truncated), (1000, Some(TruncationReason::Length)));
     let exact = fetcher.get(&server.url("/exact")).await.unwrap();
     assert_eq!((exact.body.len(), exact.truncated), (1000, None));
 }
@@ -85,10 +87,10 @@ async fn the_received_part_of_a_broken_body_is_kept() {
     let short = CrawlConfig { total_timeout: Duration::from_millis(300), ..config() };
     let fetcher = Fetcher::new(&short).unwrap();
     for (path, truncated) in [
-        ("/break", Truncated::Disconnect),
-        ("/chunk", Truncated::Disconnect),
-        ("/nonsense", Truncated::Disconnect),
-        ("/hang", Truncated::Time),
+        ("/break", TruncationReason::Disconnect),
+        ("/chunk", TruncationReason::Disconnect),
+        ("/nonsense", TruncationReason::Disconnect),
+        ("/hang", TruncationReason::Time),
     ] {
         let response = fetcher.get(&server.url(path)).await.unwrap();
         assert_eq!(
@@ -206,14 +208,15 @@ async fn a_trickle_is_truncated() {
     let address = format!("http://{address}/");
     let patient = CrawlConfig { total_timeout: Duration::from_secs(600), ..config() };
     let strict = CrawlConfig {
-        low_speed: Size(10_000),
+        low_speed: ByteSize(10_000),
         low_speed_time: Duration::from_millis(200),
         ..patient.clone()
     };
     let response = get(&strict, &address).await.unwrap();
-    assert_eq!(response.truncated, Some(Truncated::Time));
+    assert_eq!(response.truncated, Some(TruncationReason::Time));
     assert!(response.body.starts_with(b"xxxx") && response.body.len() < 2000);
-    let careless = CrawlConfig { low_speed: Size(0), total_timeout: Duration::from_millis(500), ..strict };
+    let careless =
+        CrawlConfig { low_speed: ByteSize(0), total_timeout: Duration::from_millis(500), ..strict };
     assert!(get(&careless, &address).await.unwrap().body.len() > 4, "only the total time limit applies");
 }
 
@@ -349,7 +352,7 @@ async fn a_request_that_panics_is_a_failure_of_its_page_alone() {
         _ => page("x"),
     })
     .await;
-    let limited = CrawlConfig { body_limit: Size(1000), ..config() };
+    let limited = CrawlConfig { body_limit: ByteSize(1000), ..config() };
     let mut engine = TestEngine::new(limited, &[server.url("/")]);
     engine.clock = Arc::new(BreakingClock(broken));
     let summary = engine.crawl().await.unwrap();

@@ -3,15 +3,16 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pharos_core::config::{CrawlConfig, Politeness};
+use pharos_core::config::{CrawlConfig, PolitenessProfile};
 use pharos_core::{Clock, LibraryPosition, Link, LinkKind, PageUrl, SystemClock};
 use pharos_crawl::{
     AppliedRecords, Crawl, CrawlError, CrawlScope, CrawlStatus, CrawlSummary, PageSummary, interpret_record,
     rules_from_config, run_crawl,
 };
+use pharos_store::catalog::PageDetails;
 use pharos_store::{
-    Catalog, Content, DiskLibrary, Event, Library, PageStory, Record, Response, SqliteCatalog, StoredRecord,
-    Writing,
+    Catalog, DiskLibrary, Library, LibraryEvent, LibraryRecord, LibraryWriteOptions, RawResponse,
+    RecordContent, SqliteCatalog, StoredRecord,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -165,7 +166,7 @@ async fn serve(
 
 /// Returns a configuration for loopback: no delay, private addresses allowed.
 pub(crate) fn config() -> CrawlConfig {
-    CrawlConfig { allow_private: true, politeness: Politeness::OwnSite, ..Default::default() }
+    CrawlConfig { allow_private: true, politeness: PolitenessProfile::OwnSite, ..Default::default() }
 }
 
 /// A library and a catalog in a temporary directory.
@@ -186,7 +187,7 @@ impl TestEngine {
         let now = SystemClock.now();
         let library = DiskLibrary::open_writer(
             &dir.path().join("library"),
-            Writing::default(),
+            LibraryWriteOptions::default(),
             LibraryPosition::START,
             now,
         );
@@ -200,8 +201,9 @@ impl TestEngine {
             keep_going: false,
             clock: Arc::new(SystemClock),
         };
-        let event = Event::CrawlStarted { seeds: seeds.to_vec(), rules: rules_from_config(&engine.config) };
-        let record = Record::new(seeds[0].clone(), now, Content::Event(event));
+        let event =
+            LibraryEvent::CrawlStarted { seeds: seeds.to_vec(), rules: rules_from_config(&engine.config) };
+        let record = LibraryRecord::new(seeds[0].clone(), now, RecordContent::Event(event));
         let mut scoping = CrawlScope::load(engine.catalog.as_ref(), &engine.config).unwrap();
         apply_record(&*engine.library, &*engine.catalog, &engine.config, &mut scoping, record);
         engine
@@ -223,7 +225,7 @@ impl TestEngine {
 
     /// Crawls until the stop signal.
     pub(crate) async fn crawl_until(&self, stop: watch::Receiver<bool>) -> Result<CrawlSummary, CrawlError> {
-        let (records, mut arriving) = mpsc::channel::<Record>(16);
+        let (records, mut arriving) = mpsc::channel::<LibraryRecord>(16);
         let (reports, absorbed) = mpsc::unbounded_channel();
         let (library, catalog, config) = (self.library.clone(), self.catalog.clone(), self.config.clone());
         let applier = tokio::task::spawn_blocking(move || {
@@ -253,7 +255,7 @@ impl TestEngine {
     }
 
     /// Returns all records in order.
-    pub(crate) fn records(&self) -> Vec<Record> {
+    pub(crate) fn records(&self) -> Vec<LibraryRecord> {
         self.library
             .scan(LibraryPosition::START, None)
             .unwrap()
@@ -261,7 +263,7 @@ impl TestEngine {
             .collect()
     }
 
-    pub(crate) fn story(&self, page: &PageUrl) -> Option<PageStory> {
+    pub(crate) fn story(&self, page: &PageUrl) -> Option<PageDetails> {
         self.catalog.page(page.id()).unwrap()
     }
 
@@ -276,19 +278,19 @@ fn apply_record(
     catalog: &dyn Catalog,
     config: &CrawlConfig,
     scoping: &mut CrawlScope,
-    record: Record,
+    record: LibraryRecord,
 ) -> Vec<pharos_core::SiteId> {
     let (position, next) = library.append(std::slice::from_ref(&record)).unwrap()[0];
     let links = match &record.content {
-        Content::Response(response) => links(&record.url, response),
-        Content::Revisit(_) | Content::Event(_) => Vec::new(),
+        RecordContent::Response(response) => links(&record.url, response),
+        RecordContent::Revisit(_) | RecordContent::Event(_) => Vec::new(),
     };
     let summary = PageSummary { links: &links, indexable: true, digest: 1, ..PageSummary::default() };
     let changes = interpret_record(scoping, config, &StoredRecord { position, next, record }, Some(summary));
     catalog.apply(&changes, next).unwrap().woken
 }
 
-fn links(base: &PageUrl, response: &Response) -> Vec<Link> {
+fn links(base: &PageUrl, response: &RawResponse) -> Vec<Link> {
     let text = String::from_utf8_lossy(&response.body).into_owned();
     text.split("href=\"")
         .skip(1)

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, Link, PageId, PageObject, PageUrl, SiteId, Timestamp};
-use pharos_html::Template;
-use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library as _, Piece, StoreError, StoredPage};
+use pharos_html::cleaning::SiteTemplate;
+use pharos_store::derived::{DerivedItem, DerivedPage};
+use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library as _, StoreError};
 
 use crate::EngineError;
 use crate::build::survey::{LibrarySurvey, survey_library};
@@ -17,10 +18,10 @@ use crate::stages::ingest::next_group;
 /// Maximum number of sites with a template in memory. Beyond it all are dropped; a few pages suffice to learn them again.
 const MAX_SITES: usize = 1_000;
 
-/// Template text of each site. Pages arrive in library order, so a rebuild learns the same templates.
+/// SiteTemplate text of each site. Pages arrive in library order, so a rebuild learns the same templates.
 pub(crate) struct SiteTemplates {
     share: f64,
-    by_site: HashMap<SiteId, Template>,
+    by_site: HashMap<SiteId, SiteTemplate>,
 }
 
 impl SiteTemplates {
@@ -150,12 +151,12 @@ impl<'a> CurrentPages<'a> {
         let mut done = 0;
         for piece in self.derived.links(LibraryPosition::START, self.survey.to) {
             match piece? {
-                Piece::Kept(page) if self.is_current(page.url.id(), page.position) => {
+                DerivedItem::Kept(page) if self.is_current(page.url.id(), page.position) => {
                     each(&page.url, &page.links)?;
                     done += 1;
                 }
-                Piece::Kept(_) => {}
-                Piece::Gap { from, to } => self.parse_again(from, to, &mut |url, _, _, page| {
+                DerivedItem::Kept(_) => {}
+                DerivedItem::Gap { from, to } => self.parse_again(from, to, &mut |url, _, _, page| {
                     done += 1;
                     each(url, if page.no_follow() { &[] } else { &page.links })
                 })?,
@@ -189,22 +190,24 @@ impl<'a> CurrentPages<'a> {
 
     fn visit_pieces(
         &self,
-        pieces: impl Iterator<Item = Result<Piece<StoredPage>, StoreError>>,
+        pieces: impl Iterator<Item = Result<DerivedItem<DerivedPage>, StoreError>>,
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
         each: PageVisitor<'_>,
     ) -> Result<(), EngineError> {
         let mut done = 0;
         for piece in pieces {
             match piece? {
-                Piece::Kept(stored) if self.is_current(stored.url.id(), stored.position) => {
+                DerivedItem::Kept(stored) if self.is_current(stored.url.id(), stored.position) => {
                     each(&stored.url, stored.at, stored.position, &stored.page)?;
                     done += 1;
                 }
-                Piece::Kept(_) => {}
-                Piece::Gap { from, to } => self.parse_again(from, to, &mut |url, at, position, page| {
-                    done += 1;
-                    each(url, at, position, page)
-                })?,
+                DerivedItem::Kept(_) => {}
+                DerivedItem::Gap { from, to } => {
+                    self.parse_again(from, to, &mut |url, at, position, page| {
+                        done += 1;
+                        each(url, at, position, page)
+                    })?
+                }
             }
             if done % 256 == 0 {
                 check(done)?;

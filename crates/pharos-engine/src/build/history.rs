@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use pharos_core::LibraryPosition;
 use pharos_core::config::Config;
-use pharos_index::{Generations, History, HistoryBuilder, IndexError, Wish};
+use pharos_index::generations::HistoryGeneration;
+use pharos_index::{BuilderRequest, Generations, HistoryBuilder, IndexError};
 use pharos_store::{DataDir, DiskLibrary, Library as _, StoreError};
 use tokio::sync::watch;
 use tracing::{info, warn};
@@ -67,7 +68,7 @@ pub(crate) type ProgressCheck<'a> = &'a mut dyn FnMut(BuildProgress) -> Result<(
 
 /// A finished generation that is not yet installed.
 struct BuiltGeneration {
-    history: History,
+    history: HistoryGeneration,
     pages: u64,
     saved: u64,
 }
@@ -96,11 +97,11 @@ pub fn build_history(
     let resumed = planned.is_some();
     if !resumed {
         let open = generations.current()?.open().number;
-        let seal = Wish::Seal(open);
+        let seal = BuilderRequest::Seal(open);
         request_owner(data, config, &generations, seal, &mut || check(BuildProgress::Sealing))?;
     }
     let built = build_generation(data, config, &generations, planned, &mut check)?;
-    let install = Wish::Install(built.history);
+    let install = BuilderRequest::Install(built.history);
     request_owner(data, config, &generations, install, &mut || check(BuildProgress::Switching))?;
     info!(generation = built.history.number, pages = built.pages, "installed a new history generation");
     if resumed {
@@ -261,14 +262,18 @@ pub(crate) fn request_owner(
     data: &DataDir,
     config: &Config,
     generations: &Generations,
-    request: Wish,
+    request: BuilderRequest,
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let deadline = Instant::now() + OWNER_TIMEOUT;
     keep_going()?;
     generations.wish(request)?;
     loop {
-        match data.own(if matches!(request, Wish::Rollback(_)) { "index rollback" } else { "index build" }) {
+        match data.own(if matches!(request, BuilderRequest::Rollback(_)) {
+            "index rollback"
+        } else {
+            "index build"
+        }) {
             Ok(_owner) => {
                 if !is_fulfilled(generations, request)? {
                     open_index(generations, config)?.fulfil_wish()?;
@@ -289,7 +294,7 @@ pub(crate) fn request_owner(
                 }
                 if let Err(stopped) = keep_going() {
                     // A seal request is withdrawn; a finished generation may still be installed later.
-                    if matches!(request, Wish::Seal(_)) {
+                    if matches!(request, BuilderRequest::Seal(_)) {
                         generations.wish_done();
                     }
                     return Err(stopped);
@@ -301,12 +306,12 @@ pub(crate) fn request_owner(
     }
 }
 
-fn is_fulfilled(generations: &Generations, request: Wish) -> Result<bool, EngineError> {
+fn is_fulfilled(generations: &Generations, request: BuilderRequest) -> Result<bool, EngineError> {
     let current = generations.current()?;
     Ok(match request {
-        Wish::Seal(number) => current.open().number > number,
-        Wish::Install(history) => current.history == Some(history),
-        Wish::Rollback(number) => current.history.is_none_or(|history| history.number != number),
+        BuilderRequest::Seal(number) => current.open().number > number,
+        BuilderRequest::Install(history) => current.history == Some(history),
+        BuilderRequest::Rollback(number) => current.history.is_none_or(|history| history.number != number),
     })
 }
 
@@ -314,11 +319,11 @@ fn is_fulfilled(generations: &Generations, request: Wish) -> Result<bool, Engine
 mod tests {
     use pharos_core::{PageUrl, Timestamp};
     use pharos_index::{EmbeddedIndex, Index as _, Query};
-    use pharos_store::{Content, Record, Response};
+    use pharos_store::{LibraryRecord, RawResponse, RecordContent};
 
     use super::*;
 
-    fn page(n: u64) -> Record {
+    fn page(n: u64) -> LibraryRecord {
         let url = PageUrl::parse(&format!("http://www.example.org/{n}")).unwrap();
         let text = format!("Lighthouse number {n} stands on rock {} of coast {}.", n % 17, n % 5);
         let foot = "All lighthouses of this country are open on Sundays, says the ministry.";
@@ -326,8 +331,8 @@ mod tests {
             "<title>Lighthouse {n}</title><h1>Lighthouse {n}</h1><p>{text}</p><p>{foot}</p><a href=/{}>next</a>",
             n * 7 % 600
         );
-        let response = Response { status: 200, body: body.into_bytes(), ..Response::default() };
-        Record::new(url, Timestamp::EPOCH, Content::Response(response))
+        let response = RawResponse { status: 200, body: body.into_bytes(), ..RawResponse::default() };
+        LibraryRecord::new(url, Timestamp::EPOCH, RecordContent::Response(response))
     }
 
     fn ingest_pages(data: &DataDir, pages: std::ops::Range<u64>, indexing: bool) {

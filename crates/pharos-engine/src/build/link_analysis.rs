@@ -8,15 +8,19 @@ use pharos_core::config::{Config, GraphConfig};
 use pharos_core::{Clock as _, Link, LinkKind, PageId, PageObject, PageUrl, SystemClock, Timestamp};
 use pharos_graph::Relations;
 use pharos_graph::anchors::Anchor;
-use pharos_graph::duplicates::{LabelledPage, LabelledSet, Row, Table, table};
-use pharos_graph::link_weight::FreshnessRules;
-use pharos_graph::pagerank::RankRules;
+use pharos_graph::duplicates::{EvaluationRow, EvaluationTable, LabelledPage, LabelledSet, evaluate_all};
+use pharos_graph::rank::link_weight::FreshnessOptions;
+use pharos_graph::rank::pagerank::PageRankOptions;
 use pharos_graph::relations::{
-    Computed, Lookup, PageWords, RelationRules, RelationsBuilder, Sizes, Together,
+    GraphSizes, MergedMetrics, PageContent, RankConvergence, RelationsBuilder, RelationsLookup,
+    RelationsOptions,
 };
-use pharos_graph::statistics::{Locality, topical_locality};
-use pharos_index::{Copy, Document, Generations, MAX_COPIES, MAX_VOTES, Maxima, WebFigures};
-use pharos_store::{Catalog as _, DataDir, Library as _, Removal, SqliteCatalog};
+use pharos_graph::statistics::{TopicalLocality, topical_locality};
+use pharos_index::document::MAX_COPIES;
+use pharos_index::document::zones::MAX_VOTES;
+use pharos_index::{Generations, IndexDocument, LinkFigures, LinkMaxima, PageCopy};
+use pharos_store::catalog::Removal;
+use pharos_store::{Catalog as _, DataDir, Library as _, SqliteCatalog};
 use pharos_text::Analyser;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
@@ -36,7 +40,7 @@ const MAX_COPIES_WITH_ANCHORS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GraphSummary {
     #[serde(flatten)]
-    pub sizes: Sizes,
+    pub sizes: GraphSizes,
     /// Pages with exact or near duplicates.
     pub pages_with_copies: u64,
     /// PageRank iterations until convergence.
@@ -86,7 +90,7 @@ pub fn open_relations(data: &DataDir) -> Result<Relations, EngineError> {
 
 /// Returns `true` if the results of the last link analysis contain pages removed since.
 pub(crate) fn contains_removed(data: &DataDir, removed: &[Removal]) -> Result<bool, EngineError> {
-    let Some(lookup) = Lookup::open(&data.graph())? else { return Ok(false) };
+    let Some(lookup) = RelationsLookup::open(&data.graph())? else { return Ok(false) };
     for removal in removed {
         let is_known = match removal {
             Removal::Page(url) => lookup.page(url.id())?.is_some(),
@@ -105,7 +109,7 @@ pub(crate) fn analyse_links(
     config: &Config,
     pages: &CurrentPages<'_>,
     check: &mut dyn FnMut(BuildProgress) -> Result<(), EngineError>,
-) -> Result<(Relations, Computed), EngineError> {
+) -> Result<(Relations, RankConvergence), EngineError> {
     let mut builder = RelationsBuilder::begin(&data.graph(), relation_rules(&config.graph))?;
     for (from, to) in pages.redirects().filter(|(_, to)| !pages.is_removed(to)) {
         builder.redirect(from, to.clone());
@@ -163,7 +167,7 @@ impl<'a> DocumentCompleter<'a> {
     }
 
     /// Adds link features to a document. Returns `false` if the page is listed in the document of its representative.
-    pub(crate) fn complete(&self, document: &mut Document) -> Result<bool, EngineError> {
+    pub(crate) fn complete(&self, document: &mut IndexDocument) -> Result<bool, EngineError> {
         let relations = self.relations;
         let Some(page) = relations.number(document.url.id()) else { return Ok(true) };
         if self.listed.contains(&page) {
@@ -173,7 +177,7 @@ impl<'a> DocumentCompleter<'a> {
         for copy in copies {
             let Some((fetched, position)) = self.pages.current_version(relations.id(*copy)) else { continue };
             if let Ok(url) = PageUrl::parse(&relations.url(*copy)?) {
-                document.copies.push(Copy { url, position, fetched });
+                document.copies.push(PageCopy { url, position, fetched });
             }
         }
         let mut known = HashSet::new();
@@ -182,16 +186,16 @@ impl<'a> DocumentCompleter<'a> {
             anchors.retain(|anchor| known.insert(anchor.text.clone()));
             document.anchors.extend(document_anchors(anchors));
         }
-        let WebFigures { domain_depth, directory_depth, .. } = url_features(&document.url);
-        document.web = WebFigures { domain_depth, directory_depth, ..self.figures(page, copies) };
+        let LinkFigures { domain_depth, directory_depth, .. } = url_features(&document.url);
+        document.web = LinkFigures { domain_depth, directory_depth, ..self.figures(page, copies) };
         document.group = Some(relations.id(relations.representative(page).unwrap_or(page)));
         document.signature = relations.signature(page).map(|signature| signature.to_bytes().into());
         Ok(true)
     }
 
     /// Returns the maximum of each feature over all documents.
-    pub(crate) fn maxima(&self) -> Maxima {
-        let mut maxima = Maxima::default();
+    pub(crate) fn maxima(&self) -> LinkMaxima {
+        let mut maxima = LinkMaxima::default();
         for page in (0..self.relations.page_ranks().len() as u32).filter(|page| !self.listed.contains(page)) {
             maxima.include(&self.figures(page, self.copies_of(page)));
         }
@@ -203,10 +207,10 @@ impl<'a> DocumentCompleter<'a> {
     }
 
     /// Returns the features of a document. Those of all its URLs are combined.
-    fn figures(&self, page: u32, copies: &[u32]) -> WebFigures {
+    fn figures(&self, page: u32, copies: &[u32]) -> LinkFigures {
         let addresses: Vec<u32> = std::iter::once(page).chain(copies.iter().copied()).collect();
-        let Together { page_rank, counts, link_weight } = self.relations.together(&addresses);
-        WebFigures {
+        let MergedMetrics { page_rank, counts, link_weight } = self.relations.together(&addresses);
+        LinkFigures {
             page_rank: page_rank as f32,
             site_rank: self.relations.site_ranks()[self.relations.site(page) as usize] as f32,
             link_weight,
@@ -215,7 +219,7 @@ impl<'a> DocumentCompleter<'a> {
             link_hits: counts.link_hits,
             linking_domains: counts.linking_domains,
             mirror_degree: self.relations.mirror_degree(page),
-            ..WebFigures::default()
+            ..LinkFigures::default()
         }
     }
 }
@@ -229,39 +233,39 @@ pub(crate) fn document_anchors(anchors: Vec<Anchor>) -> impl Iterator<Item = pha
 }
 
 /// Returns the features derived from the URL alone.
-fn url_features(url: &PageUrl) -> WebFigures {
-    WebFigures {
+fn url_features(url: &PageUrl) -> LinkFigures {
+    LinkFigures {
         domain_depth: url.domain_depth() as u32,
         directory_depth: url.directory_depth() as u32,
-        ..WebFigures::default()
+        ..LinkFigures::default()
     }
 }
 
 /// Returns the features of a page that is fetched again: those of the last build, with the depths of its own URL.
-pub(crate) fn carried_features(url: &PageUrl, before: Option<WebFigures>) -> WebFigures {
-    let WebFigures { domain_depth, directory_depth, .. } = url_features(url);
-    WebFigures { domain_depth, directory_depth, ..before.unwrap_or_default() }
+pub(crate) fn carried_features(url: &PageUrl, before: Option<LinkFigures>) -> LinkFigures {
+    let LinkFigures { domain_depth, directory_depth, .. } = url_features(url);
+    LinkFigures { domain_depth, directory_depth, ..before.unwrap_or_default() }
 }
 
 /// Returns the PageRank parameters of these settings.
-pub fn rank_rules(config: &GraphConfig) -> RankRules {
-    RankRules {
+pub fn rank_rules(config: &GraphConfig) -> PageRankOptions {
+    PageRankOptions {
         damping: config.damping,
         tolerance: config.epsilon,
         max_rounds: u32::try_from(config.max_rounds).unwrap_or(u32::MAX),
-        ..RankRules::default()
+        ..PageRankOptions::default()
     }
 }
 
-fn relation_rules(config: &GraphConfig) -> RelationRules {
+fn relation_rules(config: &GraphConfig) -> RelationsOptions {
     let rank = rank_rules(config);
     let window_seconds = i64::try_from(config.new_page.as_secs()).unwrap_or(i64::MAX);
-    RelationRules {
+    RelationsOptions {
         memory: config.memory.bytes(),
         max_anchors: config.max_anchors,
         rank,
-        freshness: FreshnessRules { window_seconds, ..FreshnessRules::default() },
-        ..RelationRules::default()
+        freshness: FreshnessOptions { window_seconds, ..FreshnessOptions::default() },
+        ..RelationsOptions::default()
     }
 }
 
@@ -276,11 +280,11 @@ fn page_words(
     url: &PageUrl,
     at: Timestamp,
     page: &PageObject,
-) -> PageWords {
+) -> PageContent {
     let mut body = page.text.clone();
     templates.strip(url, &mut body);
     let published = page.published.as_ref().or(page.modified.as_ref());
-    PageWords {
+    PageContent {
         url: url.clone(),
         first_seen: pages.first_seen(url.id()).unwrap_or(at),
         published: published.and_then(|date| start_of_day(date)),
@@ -319,7 +323,7 @@ pub struct DedupEvaluation {
     /// Labels of pages that are not in the library or have no text.
     pub labels_not_found: u64,
     /// One row per method.
-    pub rows: Table,
+    pub rows: EvaluationTable,
 }
 
 /// Evaluates every duplicate detection method on labelled pages of the library; pages with equal labels are duplicates.
@@ -363,10 +367,10 @@ pub fn evaluate_dedup(
     let rows = if set.pages.is_empty() {
         Vec::new()
     } else {
-        [vec![Row::of_groups("as built", &set, &found)], table(&set).0].concat()
+        [vec![EvaluationRow::of_groups("as built", &set, &found)], evaluate_all(&set).0].concat()
     };
     let labels_not_found = (labels.len() as u64).saturating_sub(pages);
-    Ok(DedupEvaluation { pages, pairs: set.pairs(), labels_not_found, rows: Table(rows) })
+    Ok(DedupEvaluation { pages, pairs: set.pairs(), labels_not_found, rows: EvaluationTable(rows) })
 }
 
 /// Measures topical locality: whether linked pages have similar content.
@@ -379,7 +383,7 @@ pub fn measure_topical_locality(
     relations: &Relations,
     samples: u32,
     mut progress: impl FnMut(u64) -> bool,
-) -> Result<Locality, EngineError> {
+) -> Result<TopicalLocality, EngineError> {
     let mut check = |n: u64| if progress(n) { Ok(()) } else { Err(EngineError::Stopped) };
     let pages = CurrentPages::find(data, config, &mut check)?;
     let mut known: HashMap<u32, Option<HashMap<String, f64>>> = HashMap::new();

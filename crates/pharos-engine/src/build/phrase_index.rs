@@ -3,7 +3,9 @@
 
 use pharos_core::Config;
 use pharos_graph::Relations;
-use pharos_index::{Books, Generations, History, Members, Sayings};
+use pharos_index::generations::HistoryGeneration;
+use pharos_index::phrase_index::{PhraseIndexes, PhraseIndexesBuilder};
+use pharos_index::{GenerationScope, Generations};
 use pharos_store::{DataDir, StoreError};
 
 use crate::EngineError;
@@ -20,12 +22,12 @@ pub(crate) fn write_phrase_index(
     data: &DataDir,
     config: &Config,
     generations: &Generations,
-    history: History,
+    history: HistoryGeneration,
     relations: &Relations,
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let snapshot = generations.preview(history)?;
-    let mut sayings = Sayings::of(&*snapshot, Members::All)?;
+    let mut sayings = PhraseIndexesBuilder::of(&*snapshot, GenerationScope::All)?;
     for page in 0..relations.page_ranks().len() as u32 {
         if page.is_multiple_of(PAGES_PER_CHECK) {
             keep_going()?;
@@ -37,7 +39,7 @@ pub(crate) fn write_phrase_index(
         }
     }
     let folder = data.models();
-    Books::of(sayings, config.suggest.phrases)
+    PhraseIndexes::of(sayings, config.suggest.phrases)
         .write(&folder)
         .map_err(|error| StoreError::io("write the phrase index to", &folder)(error).into())
 }

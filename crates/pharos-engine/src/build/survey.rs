@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, Timestamp};
-use pharos_crawl::redirect_target;
-use pharos_store::{Content, Event, Library, Removal, StoreError, StoredRecord};
+use pharos_crawl::interpret::redirect_target;
+use pharos_store::catalog::Removal;
+use pharos_store::{Library, LibraryEvent, RecordContent, StoreError, StoredRecord};
 use tracing::warn;
 
 use crate::EngineError;
@@ -82,18 +83,18 @@ impl Surveyor {
             *first = at.min(*first);
         }
         match &stored.record.content {
-            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
+            RecordContent::Event(LibraryEvent::Removed { what: Removal::Page(url) }) => {
                 self.pages.insert(url.id());
             }
-            Content::Event(Event::Removed { what: Removal::Site(site) }) => {
+            RecordContent::Event(LibraryEvent::Removed { what: Removal::Site(site) }) => {
                 self.sites.insert(site.id());
             }
             // Pages of a mirror site are not shown.
-            Content::Event(Event::Alias { .. }) => {
+            RecordContent::Event(LibraryEvent::Alias { .. }) => {
                 self.copies.insert((id.site(), stored.record.url.is_https()));
             }
             // A page that the crawler may no longer fetch is not shown.
-            Content::Event(Event::Deleted | Event::Refused { .. }) => {
+            RecordContent::Event(LibraryEvent::Deleted | LibraryEvent::Refused { .. }) => {
                 let last = self.deleted.entry(id).or_insert(at);
                 *last = at.max(*last);
             }
@@ -101,7 +102,7 @@ impl Surveyor {
                 if stored.record.url.is_https() {
                     self.secure.insert(id);
                 }
-                if let Content::Response(response) = &stored.record.content
+                if let RecordContent::Response(response) = &stored.record.content
                     && let Some(target) = redirect_target(&stored.record.url, response)
                 {
                     self.redirects.insert(id, (stored.position, target));
@@ -141,34 +142,35 @@ impl Surveyor {
 }
 
 /// Returns `true` if a record proves that the page existed. Redirects and errors do not; dropped versions do.
-fn proves_existence(content: &Content) -> bool {
+fn proves_existence(content: &RecordContent) -> bool {
     let status = match content {
-        Content::Response(response) => response.status,
+        RecordContent::Response(response) => response.status,
         // Its content is that of an earlier success.
-        Content::Revisit(revisit) if revisit.status == 304 => return true,
-        Content::Revisit(revisit) => revisit.status,
-        Content::Event(Event::Dropped { status, .. }) => *status,
-        Content::Event(_) => return false,
+        RecordContent::Revisit(revisit) if revisit.status == 304 => return true,
+        RecordContent::Revisit(revisit) => revisit.status,
+        RecordContent::Event(LibraryEvent::Dropped { status, .. }) => *status,
+        RecordContent::Event(_) => return false,
     };
     (200..300).contains(&status)
 }
 
 #[cfg(test)]
 mod tests {
-    use pharos_store::{Record, Response, Revisit};
+    use pharos_store::library::Revisit;
+    use pharos_store::{LibraryRecord, RawResponse};
 
     use super::*;
 
-    fn answer(status: u16) -> Content {
-        Content::Response(Response { status, ..Response::default() })
+    fn answer(status: u16) -> RecordContent {
+        RecordContent::Response(RawResponse { status, ..RawResponse::default() })
     }
 
-    fn dropped(status: u16) -> Content {
-        Content::Event(Event::Dropped { status, digest: 1 })
+    fn dropped(status: u16) -> RecordContent {
+        RecordContent::Event(LibraryEvent::Dropped { status, digest: 1 })
     }
 
-    fn unchanged() -> Content {
-        Content::Revisit(Revisit {
+    fn unchanged() -> RecordContent {
+        RecordContent::Revisit(Revisit {
             status: 304,
             headers: Vec::new(),
             address: None,
@@ -179,11 +181,11 @@ mod tests {
     }
 
     /// Returns when a page with these records, one per second, was first seen and when its current version was fetched.
-    fn seen(contents: impl IntoIterator<Item = Content>) -> (Option<i64>, Option<i64>) {
+    fn seen(contents: impl IntoIterator<Item = RecordContent>) -> (Option<i64>, Option<i64>) {
         let url = PageUrl::parse("http://example.org/").unwrap();
         let mut surveyor = Surveyor::default();
         for (second, content) in (1..).zip(contents) {
-            let record = Record::new(url.clone(), Timestamp::from_millis(second * 1000), content);
+            let record = LibraryRecord::new(url.clone(), Timestamp::from_millis(second * 1000), content);
             let position = LibraryPosition { file: 1, offset: second as u64 };
             surveyor.add(&StoredRecord { position, next: position, record });
         }
@@ -192,16 +194,16 @@ mod tests {
         (first_seen.get(&url.id()).map(seconds), current.get(&url.id()).map(|(at, _)| seconds(at)))
     }
 
-    fn first_seen(contents: impl IntoIterator<Item = Content>) -> Option<i64> {
+    fn first_seen(contents: impl IntoIterator<Item = RecordContent>) -> Option<i64> {
         seen(contents).0
     }
 
     #[test]
     fn a_refused_page_is_hidden_until_it_is_allowed() {
-        let refused = || Content::Event(Event::Refused { reason: "robots.txt: /".into() });
+        let refused = || RecordContent::Event(LibraryEvent::Refused { reason: "robots.txt: /".into() });
         assert_eq!(seen([answer(200), refused()]).1, None);
         assert_eq!(seen([answer(200), refused(), answer(200)]).1, Some(3));
-        let failed = Content::Event(Event::Failed { reason: "timed out".into() });
+        let failed = RecordContent::Event(LibraryEvent::Failed { reason: "timed out".into() });
         assert_eq!(seen([answer(200), failed]).1, Some(1));
     }
 

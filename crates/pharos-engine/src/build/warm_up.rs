@@ -7,8 +7,9 @@ use std::collections::HashSet;
 
 use pharos_core::{Clock as _, Config, SystemClock};
 use pharos_graph::Relations;
-use pharos_index::{Generations, History, Query, Snapshot};
-use pharos_mining::Memory;
+use pharos_index::generations::HistoryGeneration;
+use pharos_index::{Generations, IndexView, Query};
+use pharos_mining::LogStatistics;
 use pharos_store::DataDir;
 use pharos_text::Analyser;
 use tracing::warn;
@@ -28,7 +29,7 @@ pub(crate) fn warm_up(
     data: &DataDir,
     config: &Config,
     generations: &Generations,
-    history: History,
+    history: HistoryGeneration,
     relations: &Relations,
     check: ProgressCheck<'_>,
 ) -> Result<u64, EngineError> {
@@ -54,7 +55,7 @@ pub(crate) fn warm_up(
 
 /// Returns the most frequent recent queries of the query log.
 fn frequent_queries(data: &DataDir, config: &Config) -> Vec<String> {
-    match Memory::open(data, config, SystemClock.now()) {
+    match LogStatistics::open(data, config, SystemClock.now()) {
         Ok(memory) => memory.frequent(QUERIES),
         Err(error) => {
             warn!(%error, "cannot read the query log");
@@ -64,7 +65,7 @@ fn frequent_queries(data: &DataDir, config: &Config) -> Vec<String> {
 }
 
 /// Returns the titles of the highest-ranked pages.
-fn titles(snapshot: &dyn Snapshot, relations: &Relations) -> Result<Vec<String>, EngineError> {
+fn titles(snapshot: &dyn IndexView, relations: &Relations) -> Result<Vec<String>, EngineError> {
     let ranks = relations.page_ranks();
     let mut pages: Vec<u32> = (0..ranks.len() as u32).filter(|page| relations.is_fetched(*page)).collect();
     // Some pages have neither text nor title.

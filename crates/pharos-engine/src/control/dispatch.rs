@@ -10,8 +10,10 @@ use std::time::Instant;
 
 use pharos_core::Clock;
 use pharos_core::config::Config;
-use pharos_crawl::{CrawlStatus, Fetcher, SiteTable, changed_rules, check_rules, rules_of};
-use pharos_store::{Catalog, CrawlRules, Record};
+use pharos_crawl::politeness::site_settings::SiteSettingsTable;
+use pharos_crawl::rules::scope::apply_changed_settings;
+use pharos_crawl::{CrawlStatus, Fetcher, check_rules, rules_from_config};
+use pharos_store::{Catalog, CrawlRules, LibraryRecord};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
@@ -36,7 +38,7 @@ pub enum WakeReason {
 pub fn check_settings(config: &Config) -> Result<(), EngineError> {
     let wrong = |error: String| EngineError::Settings(error);
     check_rules(&config.crawl).map_err(|error| wrong(error.to_string()))?;
-    SiteTable::parse(&config.crawl.site_settings).map_err(|error| wrong(error.to_string()))?;
+    SiteSettingsTable::parse(&config.crawl.site_settings).map_err(|error| wrong(error.to_string()))?;
     // Reads certificates and parses addresses.
     Fetcher::new(&config.crawl).map_err(|error| wrong(error.to_string()))?;
     Ok(())
@@ -56,7 +58,7 @@ pub(crate) struct OrderDispatcher {
 }
 
 impl OrderDispatcher {
-    pub(crate) async fn run(mut self, records: mpsc::Sender<Record>) {
+    pub(crate) async fn run(mut self, records: mpsc::Sender<LibraryRecord>) {
         let mut stop = self.stop.clone();
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => {}
@@ -66,7 +68,7 @@ impl OrderDispatcher {
         let _ = self.halt.send(*stop.borrow());
     }
 
-    async fn dispatch(&mut self, records: mpsc::Sender<Record>) {
+    async fn dispatch(&mut self, records: mpsc::Sender<LibraryRecord>) {
         loop {
             tokio::time::sleep(TICK).await;
             for (path, order) in self.orders.pending() {
@@ -102,7 +104,7 @@ impl OrderDispatcher {
 
     fn rules(&self) -> CrawlRules {
         let known = self.catalog.rules().ok().flatten();
-        known.unwrap_or_else(|| rules_of(&self.config.borrow().crawl))
+        known.unwrap_or_else(|| rules_from_config(&self.config.borrow().crawl))
     }
 
     fn control_crawl(&self, order: CrawlOrder) -> Result<(), &'static str> {
@@ -202,7 +204,7 @@ impl Engine {
         else {
             return Ok(());
         };
-        let rules = changed_rules(in_force.clone(), &before.crawl, &now.crawl);
+        let rules = apply_changed_settings(in_force.clone(), &before.crawl, &now.crawl);
         let seeds = self.catalog.seed_sites()?;
         let Some(about) = seeds.iter().find_map(home_page).filter(|_| rules != in_force) else {
             return Ok(());
@@ -216,7 +218,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use pharos_core::config::Scope;
+    use pharos_core::config::LinkScope;
     use pharos_core::{PageUrl, config};
     use pharos_store::DataDir;
 
@@ -267,17 +269,17 @@ mod tests {
             assert!(controlled.catalog().page(seed.join("/new").unwrap().id()).unwrap().is_some());
             order(Order::RecrawlSite(seed.site())).unwrap();
 
-            controlled.reconfigure(config(|crawl| crawl.scope = Scope::Domain)).unwrap();
+            controlled.reconfigure(config(|crawl| crawl.scope = LinkScope::Domain)).unwrap();
             let deadline = Instant::now() + OWNER_TIMEOUT;
-            while controlled.catalog().rules().unwrap().unwrap().scope != Scope::Domain {
+            while controlled.catalog().rules().unwrap().unwrap().scope != LinkScope::Domain {
                 assert!(Instant::now() < deadline, "the rules never change");
                 std::thread::sleep(TICK);
             }
             assert!(controlled.reconfigure(config(|crawl| crawl.include = vec![String::new()])).is_err());
-            assert_eq!(controlled.config().crawl.scope, Scope::Domain, "invalid settings change nothing");
+            assert_eq!(controlled.config().crawl.scope, LinkScope::Domain, "invalid settings change nothing");
         })
         .await;
-        assert_eq!(engine.config().crawl.scope, Scope::Domain);
+        assert_eq!(engine.config().crawl.scope, LinkScope::Domain);
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -316,11 +318,12 @@ mod tests {
             run_with(&engine, seeds, || {}).await;
             engine.catalog().rules().unwrap().unwrap()
         };
-        let begun = run(config(|crawl| (crawl.scope, crawl.max_depth) = (Scope::Any, 3)), vec![seed]).await;
-        assert_eq!((begun.scope, begun.max_depth), (Scope::Any, 3));
+        let begun =
+            run(config(|crawl| (crawl.scope, crawl.max_depth) = (LinkScope::Any, 3)), vec![seed]).await;
+        assert_eq!((begun.scope, begun.max_depth), (LinkScope::Any, 3));
         let same = run(config(|_| {}), Vec::new()).await;
         assert_eq!(same, begun, "rules that are not set stay as recorded");
         let changed = run(config(|crawl| crawl.max_depth = 9), Vec::new()).await;
-        assert_eq!((changed.scope, changed.max_depth), (Scope::Any, 9));
+        assert_eq!((changed.scope, changed.max_depth), (LinkScope::Any, 9));
     }
 }

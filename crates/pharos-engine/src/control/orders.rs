@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 use pharos_core::config::Config;
 use pharos_core::{PageUrl, SiteName, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
-use pharos_index::Books;
+use pharos_index::phrase_index::PhraseIndexes;
+use pharos_store::catalog::{PageDetails, Removal};
 use pharos_store::{
-    Catalog, Content, CrawlRules, DataDir, Event, PageState, PageStory, Record, Removal, StoreError,
+    Catalog, CrawlRules, DataDir, LibraryEvent, LibraryRecord, PageState, RecordContent, StoreError,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -78,7 +79,12 @@ pub enum CrawlOrder {
 
 impl Order {
     /// Returns the records that express this order.
-    pub(crate) fn records(&self, at: Timestamp, rules: CrawlRules, catalog: &dyn Catalog) -> Vec<Record> {
+    pub(crate) fn records(
+        &self,
+        at: Timestamp,
+        rules: CrawlRules,
+        catalog: &dyn Catalog,
+    ) -> Vec<LibraryRecord> {
         match self {
             Self::Remove(removals) => removals
                 .iter()
@@ -87,33 +93,36 @@ impl Order {
                         Removal::Page(url) => url.clone(),
                         Removal::Site(site) => home_page(site)?,
                     };
-                    let event = Event::Removed { what: what.clone() };
-                    Some(Record::new(url, at, Content::Event(event)))
+                    let event = LibraryEvent::Removed { what: what.clone() };
+                    Some(LibraryRecord::new(url, at, RecordContent::Event(event)))
                 })
                 .collect(),
             Self::Add(seeds) => {
-                let event = Event::CrawlStarted { seeds: seeds.clone(), rules };
+                let event = LibraryEvent::CrawlStarted { seeds: seeds.clone(), rules };
                 let first = seeds.first().cloned();
-                first.map(|url| Record::new(url, at, Content::Event(event))).into_iter().collect()
+                first
+                    .map(|url| LibraryRecord::new(url, at, RecordContent::Event(event)))
+                    .into_iter()
+                    .collect()
             }
-            Self::Propose(urls) => records_about(urls, at, &Event::Submitted),
-            Self::Accept(urls) => records_about(urls, at, &Event::Decided { accepted: true }),
-            Self::Refuse(urls) => records_about(urls, at, &Event::Decided { accepted: false }),
+            Self::Propose(urls) => records_about(urls, at, &LibraryEvent::Submitted),
+            Self::Accept(urls) => records_about(urls, at, &LibraryEvent::Decided { accepted: true }),
+            Self::Refuse(urls) => records_about(urls, at, &LibraryEvent::Decided { accepted: false }),
             Self::Recrawl(urls) => {
                 let known = |url: &&PageUrl| catalog.page(url.id()).is_ok_and(|page| page.is_some());
                 let (known, new): (Vec<&PageUrl>, Vec<&PageUrl>) = urls.iter().partition(known);
                 let known: Vec<PageUrl> = known.into_iter().cloned().collect();
-                let mut records = records_about(&known, at, &Event::Recrawl { whole_site: false });
+                let mut records = records_about(&known, at, &LibraryEvent::Recrawl { whole_site: false });
                 if !new.is_empty() {
                     records.extend(Self::Add(new.into_iter().cloned().collect()).records(at, rules, catalog));
                 }
                 records
             }
             Self::RecrawlSite(site) => {
-                records_about(home_page(site).as_slice(), at, &Event::Recrawl { whole_site: true })
+                records_about(home_page(site).as_slice(), at, &LibraryEvent::Recrawl { whole_site: true })
             }
             Self::Rules { about: url, rules } => {
-                let event = Event::CrawlStarted { seeds: Vec::new(), rules: CrawlRules::clone(rules) };
+                let event = LibraryEvent::CrawlStarted { seeds: Vec::new(), rules: CrawlRules::clone(rules) };
                 records_about(std::slice::from_ref(url), at, &event)
             }
             Self::Crawl(_) => Vec::new(),
@@ -177,14 +186,14 @@ pub(crate) fn home_page(site: &SiteName) -> Option<PageUrl> {
 }
 
 /// Returns `true` if the page is due, or was fetched, because of an order given at `at`.
-fn is_due(page: &PageStory, at: Timestamp) -> bool {
+fn is_due(page: &PageDetails, at: Timestamp) -> bool {
     matches!(page.state, PageState::Waiting | PageState::Removed)
         || page.due.is_some_and(|due| due <= at)
         || page.visited_at.is_some_and(|visited| visited >= at)
 }
 
-fn records_about(urls: &[PageUrl], at: Timestamp, event: &Event) -> Vec<Record> {
-    urls.iter().map(|url| Record::new(url.clone(), at, Content::Event(event.clone()))).collect()
+fn records_about(urls: &[PageUrl], at: Timestamp, event: &LibraryEvent) -> Vec<LibraryRecord> {
+    urls.iter().map(|url| LibraryRecord::new(url.clone(), at, RecordContent::Event(event.clone()))).collect()
 }
 
 fn all_decided(catalog: &dyn Catalog, urls: &[PageUrl], accepted: bool) -> Result<bool, StoreError> {
@@ -322,7 +331,7 @@ pub fn execute_order(
     if matches!(order, Order::Remove(_)) {
         // Removed pages must not be suggested: the phrase index is rebuilt without them.
         let models = data.models();
-        Books::remove(&models).map_err(StoreError::io("remove the phrase index in", &models))?;
+        PhraseIndexes::remove(&models).map_err(StoreError::io("remove the phrase index in", &models))?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ use std::time::Duration;
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
-use pharos_store::{Catalog, Content, DataDir, Event, PageState, Record, Response};
+use pharos_store::{Catalog, DataDir, LibraryEvent, LibraryRecord, PageState, RawResponse, RecordContent};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tracing::warn;
@@ -185,7 +185,7 @@ impl FeedLine {
             .ok_or_else(|| format!("invalid date `{text}`: expected a form such as 2026-01-31T12:00:00Z"))
     }
 
-    fn response(self) -> Result<Response, String> {
+    fn response(self) -> Result<RawResponse, String> {
         let status = self.status.unwrap_or(200);
         if !(200..600).contains(&status) || status == 304 {
             return Err(format!("invalid page status {status}"));
@@ -203,7 +203,7 @@ impl FeedLine {
         let media = self.content_type.as_deref().map_or(media, str::trim);
         let media = media.split(';').next().unwrap_or_default().trim();
         let headers = vec![("Content-Type".to_string(), format!("{media}; charset=utf-8"))];
-        Ok(Response { status, headers, body: body.into_bytes(), ..Response::default() })
+        Ok(RawResponse { status, headers, body: body.into_bytes(), ..RawResponse::default() })
     }
 }
 
@@ -228,7 +228,7 @@ fn as_html(title: &str, text: &str) -> String {
 struct LoadList {
     ingest: IngestPipeline,
     catalog: Arc<dyn Catalog>,
-    waiting: Vec<Record>,
+    waiting: Vec<LibraryRecord>,
     bytes: usize,
     summary: LoadSummary,
 }
@@ -318,18 +318,22 @@ impl LoadList {
         self.summary.dropped += dropped as u64;
         if self.catalog.page(url.id())?.is_some() || (explicit && dropped == 0) {
             self.summary.deleted += 1;
-            self.waiting.push(Record::new(url.clone(), at, Content::Event(Event::Deleted)));
+            self.waiting.push(LibraryRecord::new(
+                url.clone(),
+                at,
+                RecordContent::Event(LibraryEvent::Deleted),
+            ));
         }
         Ok(())
     }
 
-    fn add(&mut self, url: PageUrl, date: Timestamp, response: Response) -> Result<(), EngineError> {
+    fn add(&mut self, url: PageUrl, date: Timestamp, response: RawResponse) -> Result<(), EngineError> {
         let at = match self.last_operation_on(&url, date)? {
             Some(last) => last.plus(ONE_MILLISECOND),
             None if self.is_deleted(&url)? => date.plus(ONE_MILLISECOND),
             None => date,
         };
-        let record = Record::new(url, at, Content::Response(response));
+        let record = LibraryRecord::new(url, at, RecordContent::Response(response));
         self.bytes += record.body_size();
         self.waiting.push(record);
         Ok(())
@@ -348,7 +352,12 @@ impl LoadList {
     }
 
     /// Returns `true` if the page already has this content and date, because the feed is being loaded again.
-    fn is_current(&self, url: &PageUrl, date: Timestamp, response: &Response) -> Result<bool, EngineError> {
+    fn is_current(
+        &self,
+        url: &PageUrl,
+        date: Timestamp,
+        response: &RawResponse,
+    ) -> Result<bool, EngineError> {
         if self.waiting.iter().any(|record| record.url == *url) {
             return Ok(false);
         }
@@ -441,7 +450,7 @@ mod tests {
         assert_eq!((summary.deleted, summary.added), (1, 1));
         let records = site.records();
         let [_, deleted, added] = records.as_slice() else { panic!("{records:?}") };
-        assert_eq!(deleted.record.content, Content::Event(Event::Deleted));
+        assert_eq!(deleted.record.content, RecordContent::Event(LibraryEvent::Deleted));
         assert_eq!(deleted.record.at, Timestamp::parse("2021-05-05T00:00:00Z").unwrap());
         assert_eq!(added.record.at, deleted.record.at.plus(ONE_MILLISECOND));
         assert!(site.finds("windmill") && !site.finds("lighthouse"));
@@ -526,7 +535,7 @@ mod tests {
             }
             if let Ok(response) = line.response() {
                 let url = PageUrl::parse(PAGE).unwrap();
-                let page = pharos_html::understand(&url, response.header("Content-Type"), &response.body);
+                let page = pharos_html::extract_page(&url, response.header("Content-Type"), &response.body);
                 let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
                 prop_assert_eq!(words(&page.text), words(&text));
             }

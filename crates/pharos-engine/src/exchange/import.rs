@@ -26,9 +26,10 @@ use std::path::{Path, PathBuf};
 
 use pharos_core::PageUrl;
 use pharos_core::config::Config;
-use pharos_store::soif::SoifReader;
-use pharos_store::tianwang::TianwangScan;
-use pharos_store::{DataDir, StoreError, WarcRecord, WarcScan, open_warc};
+use pharos_store::formats::soif::SoifReader;
+use pharos_store::formats::tianwang::TianwangScan;
+use pharos_store::formats::warc_file::{WarcRecord, WarcScan, open_warc};
+use pharos_store::{DataDir, StoreError};
 use serde::Serialize;
 use tokio::sync::watch;
 

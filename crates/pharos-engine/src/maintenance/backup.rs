@@ -1,7 +1,7 @@
 //! Online backup of a data directory, and restore.
 //!
 //! A backup takes no lock. The library is append-only, so its files are copied as they are, the last one up to its last
-//! complete record. The catalog is copied in one transaction. Derived folders consist of checksummed blocks. History
+//! complete record. The catalog is copied in one transaction. Derived folders consist of checksummed blocks. HistoryGeneration
 //! generations and link-analysis results are immutable. Stores that follow the library (catalog, derived stores, index,
 //! graph) are copied before it and therefore never ahead of it; restore replays the rest.
 //!
@@ -17,8 +17,9 @@ use std::path::{Component, Path, PathBuf};
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
-use pharos_graph::relations::newest;
-use pharos_index::{EmbeddedIndex, Generations, History, Index as _};
+use pharos_graph::relations::newest_folder;
+use pharos_index::generations::HistoryGeneration;
+use pharos_index::{EmbeddedIndex, Generations, Index as _};
 use pharos_store::{Catalog as _, DataDir, DiskLibrary, SqliteCatalog, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -55,7 +56,7 @@ struct BackupManifest {
     round: u64,
     /// End of the copied library.
     end: LibraryPosition,
-    history: Option<History>,
+    history: Option<HistoryGeneration>,
     /// `true` if the data directory had an index.
     searchable: bool,
     files: Vec<BackupEntry>,
@@ -286,7 +287,7 @@ impl BackupRun<'_> {
     /// Copies the link-analysis results, which are immutable and replaced as a whole.
     fn copy_graph(&mut self) -> Result<bool, EngineError> {
         let folder = self.data.graph();
-        match newest(&folder).map_err(StoreError::io("read", &folder))? {
+        match newest_folder(&folder).map_err(StoreError::io("read", &folder))? {
             Some(newest) => self.copy_folder(&newest),
             None => Ok(true),
         }
@@ -599,13 +600,13 @@ fn restore_entry(from: &Path, data: &DataDir, entry: &BackupEntry) -> Result<(),
 mod tests {
     use super::*;
     use pharos_core::{PageUrl, Timestamp};
-    use pharos_store::{Content, Record, Response};
+    use pharos_store::{LibraryRecord, RawResponse, RecordContent};
 
-    fn page(n: usize) -> Record {
+    fn page(n: usize) -> LibraryRecord {
         let body = format!("<title>Page {n}</title><p>Number {n} of the lighthouses.").into_bytes();
-        let response = Response { status: 200, body, ..Response::default() };
+        let response = RawResponse { status: 200, body, ..RawResponse::default() };
         let url = PageUrl::parse(&format!("http://example.org/{n}")).unwrap();
-        Record::new(url, Timestamp::EPOCH, Content::Response(response))
+        LibraryRecord::new(url, Timestamp::EPOCH, RecordContent::Response(response))
     }
 
     fn ingest(data: &DataDir, numbers: std::ops::Range<usize>) {

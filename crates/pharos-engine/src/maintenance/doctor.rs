@@ -19,7 +19,8 @@ use std::fs::{File, TryLockError};
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
-use pharos_store::{DataDir, DiskLibrary, PageStory};
+use pharos_store::catalog::PageDetails;
+use pharos_store::{DataDir, DiskLibrary};
 use serde::Serialize;
 
 use crate::EngineError;
@@ -203,7 +204,7 @@ struct LostRange {
     /// Number of versions in the range, according to the catalog.
     versions: u64,
     /// Pages whose current version lies in the range.
-    pages: Vec<PageStory>,
+    pages: Vec<PageDetails>,
 }
 
 impl LostRange {

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pharos_core::config::Config;
-use pharos_store::{Catalog as _, DataDir, DerivedWriter, DiskLibrary, Owner, SqliteCatalog, StoreError};
+use pharos_store::{Catalog as _, DataDir, DerivedWriter, DiskLibrary, OwnerLock, SqliteCatalog, StoreError};
 use serde::Serialize;
 
 use crate::build::history::rebuild_index;
@@ -92,11 +92,11 @@ pub fn rebuild(
 
 /// Applies the rest of the library to catalog and derived stores.
 pub(crate) fn catch_up(
-    owner: Owner,
+    owner: OwnerLock,
     data: &DataDir,
     config: &Config,
     keep_going: &mut dyn FnMut(u64) -> bool,
-) -> Result<Owner, EngineError> {
+) -> Result<OwnerLock, EngineError> {
     let engine = Engine::open_owned(owner, data.clone(), config.clone(), "rebuild", false)?;
     engine.ingest_with_progress(keep_going)?.finish()?;
     Ok(engine.close())
@@ -104,12 +104,12 @@ pub(crate) fn catch_up(
 
 /// Replays the library into a new catalog and installs it. The old one is kept as `keep_as`, if given.
 pub(crate) fn rebuild_catalog(
-    owner: Owner,
+    owner: OwnerLock,
     data: &DataDir,
     config: &Config,
     keep_as: Option<&Path>,
     keep_going: &mut dyn FnMut(u64) -> bool,
-) -> Result<Owner, EngineError> {
+) -> Result<OwnerLock, EngineError> {
     let (work, new) = (data.root().join("catalog.db.work"), data.root().join("catalog.db.new"));
     remove_database(&work)?;
     remove_database(&new)?;

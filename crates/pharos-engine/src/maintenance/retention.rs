@@ -2,11 +2,13 @@
 
 use pharos_core::config::{Config, LibraryConfig};
 use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
-use pharos_graph::relations::discard;
+use pharos_graph::relations::remove_all;
 use pharos_index::Generations;
+use pharos_store::catalog::PageVersion;
+use pharos_store::library::{CompactionStats, RetentionAction, Revisit};
 use pharos_store::{
-    Catalog, Compacted, Content, DataDir, DerivedWriter, DiskLibrary, Event, Fate, Library, Revisit,
-    StoreError, StoredRecord, Version,
+    Catalog, DataDir, DerivedWriter, DiskLibrary, Library, LibraryEvent, RecordContent, StoreError,
+    StoredRecord,
 };
 use tokio::sync::watch;
 use tracing::info;
@@ -23,7 +25,7 @@ pub fn compact(
     data: &DataDir,
     config: &Config,
     mut progress: impl FnMut(u32) -> bool,
-) -> Result<Compacted, EngineError> {
+) -> Result<CompactionStats, EngineError> {
     let engine = Engine::open(data.clone(), config.clone(), "compact", true)?;
     let (_stop, never) = watch::channel(false);
     // Pending orders must be applied before records are dropped.
@@ -33,7 +35,7 @@ pub fn compact(
     let library = DiskLibrary::open_reader(&data.library())?;
     let end = engine.library().end()?;
     let now = SystemClock.now();
-    let mut total = Compacted::default();
+    let mut total = CompactionStats::default();
     for (number, path) in library.files()? {
         if number >= end.file {
             break;
@@ -65,7 +67,7 @@ pub fn compact(
 fn discard_removed_links(data: &DataDir, catalog: &dyn Catalog) -> Result<(), EngineError> {
     if contains_removed(data, &catalog.removed()?)? {
         let _builder = Generations::at(data.index()).lock_builder()?;
-        discard(&data.graph()).map_err(StoreError::io("remove", &data.graph()))?;
+        remove_all(&data.graph()).map_err(StoreError::io("remove", &data.graph()))?;
         info!("discarded link-analysis results that contained removed pages");
     }
     Ok(())
@@ -78,37 +80,38 @@ fn record_fate(
     rule: &LibraryConfig,
     now: Timestamp,
     stored: &StoredRecord,
-) -> Result<Fate, StoreError> {
+) -> Result<RetentionAction, StoreError> {
     let record = &stored.record;
     // Operators' decisions are kept permanently.
-    if let Content::Event(Event::Removed { .. } | Event::CrawlStarted { .. } | Event::Recrawl { .. }) =
-        record.content
+    if let RecordContent::Event(
+        LibraryEvent::Removed { .. } | LibraryEvent::CrawlStarted { .. } | LibraryEvent::Recrawl { .. },
+    ) = record.content
     {
-        return Ok(Fate::Keep);
+        return Ok(RetentionAction::Keep);
     }
     if catalog.is_removed(&record.url)? {
-        return Ok(Fate::Erase);
+        return Ok(RetentionAction::Erase);
     }
     if record.status().is_none() || (rule.keep_versions == 0 && rule.keep_for.is_zero()) {
-        return Ok(Fate::Keep);
+        return Ok(RetentionAction::Keep);
     }
     let current = catalog.page(record.url.id())?.and_then(|entry| entry.position);
     let versions = catalog.versions(record.url.id())?;
     let kept = kept_positions(rule, now, current, &versions);
     let Some(version) = versions.iter().find(|v| v.position == stored.position) else {
-        return Ok(Fate::Keep);
+        return Ok(RetentionAction::Keep);
     };
     if kept.contains(&stored.position) {
-        return Ok(Fate::Keep);
+        return Ok(RetentionAction::Keep);
     }
     // An unchanged version refers to the record with the content.
     for position in kept {
         let refers = |r: &Revisit| r.of == stored.position;
-        if matches!(library.read(position)?.record.content, Content::Revisit(r) if refers(&r)) {
-            return Ok(Fate::Keep);
+        if matches!(library.read(position)?.record.content, RecordContent::Revisit(r) if refers(&r)) {
+            return Ok(RetentionAction::Keep);
         }
     }
-    Ok(Fate::Drop(version.digest))
+    Ok(RetentionAction::Drop(version.digest))
 }
 
 /// Returns the positions of the versions that the retention policy keeps. `versions` are sorted newest first.
@@ -116,13 +119,13 @@ fn kept_positions(
     rule: &LibraryConfig,
     now: Timestamp,
     current: Option<LibraryPosition>,
-    versions: &[Version],
+    versions: &[PageVersion],
 ) -> Vec<LibraryPosition> {
     // Versions in use are kept regardless of the policy: the last response, the one that determines the content, and
     // the last success.
     let good = versions.iter().find(|v| (200..300).contains(&v.status));
     let safe = [current, current_version(versions).map(|v| v.position), good.map(|v| v.position)];
-    let is_kept = |rank: usize, version: &Version| {
+    let is_kept = |rank: usize, version: &PageVersion| {
         let few = rule.keep_versions == 0 || rank < rule.keep_versions as usize;
         let young = rule.keep_for.is_zero() || now.since(version.at) < rule.keep_for;
         (few && young) || safe.contains(&Some(version.position))
@@ -135,18 +138,19 @@ fn kept_positions(
 mod tests {
     use super::*;
     use pharos_core::PageUrl;
-    use pharos_store::{Answered, Change, Outcome, Record, Removal, Response, SqliteCatalog, Writing};
+    use pharos_store::catalog::{CatalogChange, Removal, ResponseSummary, VisitOutcome};
+    use pharos_store::{LibraryRecord, LibraryWriteOptions, RawResponse, SqliteCatalog};
     use std::time::Duration;
 
     const DAY: Duration = Duration::from_secs(86_400);
 
     /// Returns one version per day, newest first, with the given status and digest.
-    fn versions(answers: &[(u16, u64)]) -> Vec<Version> {
+    fn versions(answers: &[(u16, u64)]) -> Vec<PageVersion> {
         let count = answers.len() as u64;
         answers
             .iter()
             .zip(0..)
-            .map(|((status, digest), age)| Version {
+            .map(|((status, digest), age)| PageVersion {
                 links: 0,
                 new_links: 0,
                 position: LibraryPosition { file: 1, offset: 1000 * (count - age) },
@@ -186,19 +190,22 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let start = LibraryPosition::START;
         let library =
-            DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+            DiskLibrary::open_writer(dir.path(), LibraryWriteOptions::default(), start, Timestamp::EPOCH)
+                .unwrap();
         let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
         let url = PageUrl::parse("http://example.org/").unwrap();
         let what = Removal::Page(url.clone());
-        catalog.apply(&[Change::Removed(what.clone())], LibraryPosition { file: 1, offset: 9 }).unwrap();
+        catalog
+            .apply(&[CatalogChange::Removed(what.clone())], LibraryPosition { file: 1, offset: 9 })
+            .unwrap();
         let events = [
-            (Event::Recrawl { whole_site: true }, Fate::Keep),
-            (Event::Recrawl { whole_site: false }, Fate::Keep),
-            (Event::Removed { what }, Fate::Keep),
-            (Event::Failed { reason: "timed out".into() }, Fate::Erase),
+            (LibraryEvent::Recrawl { whole_site: true }, RetentionAction::Keep),
+            (LibraryEvent::Recrawl { whole_site: false }, RetentionAction::Keep),
+            (LibraryEvent::Removed { what }, RetentionAction::Keep),
+            (LibraryEvent::Failed { reason: "timed out".into() }, RetentionAction::Erase),
         ];
         for (event, expected) in events {
-            let record = Record::new(url.clone(), Timestamp::EPOCH, Content::Event(event));
+            let record = LibraryRecord::new(url.clone(), Timestamp::EPOCH, RecordContent::Event(event));
             let stored = StoredRecord { position: start, next: start, record };
             let rule = LibraryConfig::default();
             let fate = record_fate(&catalog, &library, &rule, Timestamp::EPOCH, &stored).unwrap();
@@ -211,33 +218,35 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let start = LibraryPosition::START;
         let library =
-            DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+            DiskLibrary::open_writer(dir.path(), LibraryWriteOptions::default(), start, Timestamp::EPOCH)
+                .unwrap();
         let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
         let url = PageUrl::parse("http://example.org/").unwrap();
-        let visit = |day: u32, content: Content| {
+        let visit = |day: u32, content: RecordContent| {
             let at = Timestamp::EPOCH.plus(DAY * day);
-            let (position, next) = library.append(&[Record::new(url.clone(), at, content)]).unwrap()[0];
+            let (position, next) =
+                library.append(&[LibraryRecord::new(url.clone(), at, content)]).unwrap()[0];
             // The digest does not matter here.
             let digest = u64::from(day);
-            let outcome = Outcome::Answered(Answered {
+            let outcome = VisitOutcome::Answered(ResponseSummary {
                 status: 200,
                 position,
                 digest,
                 indexable: true,
-                ..Answered::default()
+                ..ResponseSummary::default()
             });
-            let visited = Change::Visited { url: url.clone(), at, outcome, next_due: None };
+            let visited = CatalogChange::Visited { url: url.clone(), at, outcome, next_due: None };
             catalog.apply(&[visited], next).unwrap();
             position
         };
         let page = |body: &str| {
-            Content::Response(Response { status: 200, body: body.into(), ..Response::default() })
+            RecordContent::Response(RawResponse { status: 200, body: body.into(), ..RawResponse::default() })
         };
         let first = visit(1, page("first"));
         let other = visit(2, page("other"));
         let again = visit(
             3,
-            Content::Revisit(Revisit {
+            RecordContent::Revisit(Revisit {
                 status: 200,
                 headers: Vec::new(),
                 address: None,
@@ -251,6 +260,9 @@ mod tests {
             let stored = library.read(position).unwrap();
             record_fate(&catalog, &library, &rule, Timestamp::EPOCH, &stored).unwrap()
         };
-        assert_eq!((fate(first), fate(other), fate(again)), (Fate::Keep, Fate::Drop(2), Fate::Keep));
+        assert_eq!(
+            (fate(first), fate(other), fate(again)),
+            (RetentionAction::Keep, RetentionAction::Drop(2), RetentionAction::Keep)
+        );
     }
 }

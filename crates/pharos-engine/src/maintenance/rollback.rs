@@ -1,7 +1,7 @@
 //! Rollback to the previous history generation.
 
 use pharos_core::config::Config;
-use pharos_index::{Generations, IndexError, Wish};
+use pharos_index::{BuilderRequest, Generations, IndexError};
 use pharos_store::{DataDir, StoreError};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -48,7 +48,7 @@ pub fn roll_back(data: &DataDir, config: &Config) -> Result<RollbackSummary, Eng
             index.roll_back()?;
         }
     } else {
-        request_owner(data, config, &generations, Wish::Rollback(history.number), &mut || Ok(()))?;
+        request_owner(data, config, &generations, BuilderRequest::Rollback(history.number), &mut || Ok(()))?;
     }
     info!(from = summary.from, to = summary.to, "rolled back to the previous history generation");
     Ok(summary)

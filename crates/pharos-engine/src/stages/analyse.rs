@@ -7,12 +7,15 @@ use std::time::UNIX_EPOCH;
 
 use pharos_core::config::Config;
 use pharos_core::{Link, PageObject, PageType, PageUrl, Timestamp};
+use pharos_crawl::RefreshClass;
 use pharos_crawl::robots::is_robots_txt;
-use pharos_crawl::{PageKind, sketch};
-use pharos_graph::duplicates::{MinHashSignature, signature};
+use pharos_crawl::rules::budget::compute_sketch;
+use pharos_graph::duplicates::{MinHashSignature, min_hash_signature};
 use pharos_html::Feed;
-use pharos_index::Change as IndexChange;
-use pharos_store::{Analysed, Content, Event, Library, Record, Removal, Response, StoredRecord, Version};
+use pharos_index::IndexChange;
+use pharos_store::catalog::{PageVersion, Removal};
+use pharos_store::derived::DerivedRecord;
+use pharos_store::{Library, LibraryEvent, LibraryRecord, RawResponse, RecordContent, StoredRecord};
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -42,7 +45,7 @@ pub(crate) struct AnalysedPage {
     pub(crate) follow: Vec<Link>,
     /// URLs listed by a sitemap or news feed, with their modification times.
     pub(crate) listed: Vec<(PageUrl, Option<Timestamp>)>,
-    pub(crate) kind: PageKind,
+    pub(crate) kind: RefreshClass,
     /// Hash of the body.
     pub(crate) digest: u64,
     /// Hash of the text; 0 if there is none.
@@ -61,16 +64,16 @@ pub(crate) fn analyse(
     extractor: &Extractor,
     depth: AnalysisDepth,
 ) -> AnalysedRecord {
-    if matches!(stored.record.content, Content::Revisit(_)) {
+    if matches!(stored.record.content, RecordContent::Revisit(_)) {
         match library.with_content(stored.clone()) {
-            Ok(response) => stored.record.content = Content::Response(response),
+            Ok(response) => stored.record.content = RecordContent::Response(response),
             Err(error) => {
                 warn!(url = %stored.record.url, position = %stored.position, %error, "the content of an unchanged page is missing");
             }
         }
     }
     let page = match &stored.record.content {
-        Content::Response(response) if is_page(&stored.record, response) => {
+        RecordContent::Response(response) if is_page(&stored.record, response) => {
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| summarise(&stored, response, config, extractor, depth)));
             outcome.map(|summary| Some(Box::new(summary))).unwrap_or_else(|_| {
@@ -82,7 +85,7 @@ pub(crate) fn analyse(
     };
     // The body is not needed any more, and many pages may be queued.
     if page.is_some()
-        && let Content::Response(response) = &mut stored.record.content
+        && let RecordContent::Response(response) = &mut stored.record.content
     {
         response.body = Vec::new();
     }
@@ -90,13 +93,13 @@ pub(crate) fn analyse(
 }
 
 /// Returns `true` for a successful response other than robots.txt.
-fn is_page(record: &Record, response: &Response) -> bool {
+fn is_page(record: &LibraryRecord, response: &RawResponse) -> bool {
     (200..300).contains(&response.status) && !is_robots_txt(&record.url)
 }
 
 fn summarise(
     stored: &StoredRecord,
-    response: &Response,
+    response: &RawResponse,
     config: &Config,
     extractor: &Extractor,
     depth: AnalysisDepth,
@@ -112,13 +115,13 @@ fn summarise(
     };
     merge_headers(&mut page, response, &config.crawl.agent);
     let follow = page.followed_links().cloned().collect();
-    let kind = match PageKind::of(&stored.record.url) {
-        PageKind::Page if page.page_type == PageType::Hub => PageKind::Hub,
+    let kind = match RefreshClass::of(&stored.record.url) {
+        RefreshClass::Page if page.page_type == PageType::Hub => RefreshClass::Hub,
         kind => kind,
     };
     let text = text_hash(&page.text, depth);
-    let sketch = sketch(&page.text);
-    let signature = if depth == AnalysisDepth::Everything { signature(&page.text) } else { None };
+    let sketch = compute_sketch(&page.text);
+    let signature = if depth == AnalysisDepth::Everything { min_hash_signature(&page.text) } else { None };
     AnalysedPage { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch, signature }
 }
 
@@ -131,10 +134,10 @@ pub(crate) fn text_hash(text: &str, depth: AnalysisDepth) -> u64 {
 }
 
 /// Parses a sitemap or news feed, unless the server declares it as HTML.
-fn feed(url: &PageUrl, response: &Response, body: &[u8]) -> Option<Feed> {
+fn feed(url: &PageUrl, response: &RawResponse, body: &[u8]) -> Option<Feed> {
     let kind = response.header("Content-Type");
     let is_html = kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("html"));
-    if is_html { None } else { pharos_html::feed(url, kind, body) }
+    if is_html { None } else { pharos_html::parse_feed(url, kind, body) }
 }
 
 /// Summarises a sitemap or feed: its URLs are listed, and it is not searchable itself.
@@ -147,7 +150,7 @@ fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> AnalysedPag
         ..PageObject::default()
     };
     let listed = feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect();
-    let (kind, digest) = (PageKind::Feed, xxh3_64(body));
+    let (kind, digest) = (RefreshClass::Feed, xxh3_64(body));
     AnalysedPage {
         page,
         follow: Vec::new(),
@@ -161,9 +164,9 @@ fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> AnalysedPag
 }
 
 /// Merges HTTP headers into the page object.
-fn merge_headers(page: &mut PageObject, response: &Response, agent: &str) {
+fn merge_headers(page: &mut PageObject, response: &RawResponse, agent: &str) {
     let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("X-Robots-Tag"));
-    let header = pharos_html::robots_tag(tags.map(|(_, value)| value.as_str()), agent);
+    let header = pharos_html::robots_directives(tags.map(|(_, value)| value.as_str()), agent);
     page.robots = [page.robots.as_str(), &header]
         .iter()
         .filter(|r| !r.is_empty())
@@ -179,7 +182,7 @@ pub(crate) fn is_searchable(page: &PageObject) -> bool {
 }
 
 /// Returns the date of the `Last-Modified` header.
-fn last_modified(response: &Response) -> Option<String> {
+fn last_modified(response: &RawResponse) -> Option<String> {
     let date = httpdate::parse_http_date(response.header("Last-Modified")?).ok()?;
     Some(Timestamp::EPOCH.plus(date.duration_since(UNIX_EPOCH).ok()?).date())
 }
@@ -187,7 +190,7 @@ fn last_modified(response: &Response) -> Option<String> {
 /// Returns `true` if a response determines the current content of the page.
 ///
 /// Server errors and refused access do not, nor does the first 404 of a known page, which may be temporary.
-pub(crate) fn determines_content(record: &Record) -> bool {
+pub(crate) fn determines_content(record: &LibraryRecord) -> bool {
     match record.status() {
         Some(200..400 | 410) => true,
         Some(404) => !record.again,
@@ -196,7 +199,7 @@ pub(crate) fn determines_content(record: &Record) -> bool {
 }
 
 /// Returns the version that determines the current content. `versions` are sorted newest first.
-pub(crate) fn current_version(versions: &[Version]) -> Option<&Version> {
+pub(crate) fn current_version(versions: &[PageVersion]) -> Option<&PageVersion> {
     let mut answers = versions.iter().filter(|v| matches!(v.status, 200..400 | 404 | 410)).peekable();
     while let Some(version) = answers.next() {
         // Two 404s in a row mean gone; a single one after a success does not.
@@ -212,10 +215,10 @@ impl AnalysedRecord {
     pub(crate) fn index_change(&self) -> Option<IndexChange> {
         let record = &self.stored.record;
         match &record.content {
-            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
+            RecordContent::Event(LibraryEvent::Removed { what: Removal::Page(url) }) => {
                 return Some(IndexChange::Gone(url.id()));
             }
-            Content::Response(_) if !is_robots_txt(&record.url) => {}
+            RecordContent::Response(_) if !is_robots_txt(&record.url) => {}
             _ => return None,
         }
         if let Some(summary) = self.page.as_ref().filter(|summary| is_searchable(&summary.page)) {
@@ -230,9 +233,9 @@ impl AnalysedRecord {
     }
 
     /// Returns the part that the derived stores keep.
-    pub(crate) fn analysed(self) -> Analysed {
+    pub(crate) fn analysed(self) -> DerivedRecord {
         let StoredRecord { position, next, record } = self.stored;
-        Analysed {
+        DerivedRecord {
             position,
             next,
             at: record.at,
@@ -251,12 +254,12 @@ mod tests {
 
     fn stored(path: &str, status: u16, headers: &[(&str, &str)], body: &str) -> StoredRecord {
         let headers = headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
-        let response = Response { status, headers, body: body.into(), ..Response::default() };
+        let response = RawResponse { status, headers, body: body.into(), ..RawResponse::default() };
         let url = PageUrl::parse(&format!("http://example.org{path}")).unwrap();
         StoredRecord {
             position: LibraryPosition { file: 1, offset: 5 },
             next: LibraryPosition { file: 1, offset: 9 },
-            record: Record::new(url, Timestamp::EPOCH, Content::Response(response)),
+            record: LibraryRecord::new(url, Timestamp::EPOCH, RecordContent::Response(response)),
         }
     }
 
@@ -312,6 +315,6 @@ mod tests {
     fn followed_links_are_extracted_and_the_body_is_dropped() {
         let read = analyse_alone(stored("/", 200, &[], PAGE));
         assert_eq!(read.page.unwrap().follow[0].url.as_str(), "http://example.org/next");
-        assert!(matches!(read.stored.record.content, Content::Response(r) if r.body.is_empty()));
+        assert!(matches!(read.stored.record.content, RecordContent::Response(r) if r.body.is_empty()));
     }
 }

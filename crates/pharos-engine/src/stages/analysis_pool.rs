@@ -5,7 +5,7 @@ use std::{fs, thread};
 
 use pharos_core::config::Config;
 use pharos_core::{PageObject, PageUrl};
-use pharos_html::{RuleSet, Weighing, Wish};
+use pharos_html::{ExtractOptions, RuleSet, TermWeighting};
 use pharos_store::{Library, StoredRecord};
 use rayon::prelude::*;
 
@@ -21,7 +21,7 @@ pub(crate) struct AnalysisPool {
 /// Settings of content extraction.
 pub(crate) struct Extractor {
     rules: Cow<'static, RuleSet>,
-    weighing: Weighing,
+    weighing: TermWeighting,
 }
 
 impl AnalysisPool {
@@ -49,13 +49,14 @@ impl AnalysisPool {
 impl Extractor {
     pub(crate) fn from_config(config: &Config) -> Result<Self, EngineError> {
         let rules = RuleSet::named(&config.clean.rules, |path| fs::read_to_string(path))?;
-        Ok(Self { rules, weighing: Weighing::from(&config.clean) })
+        Ok(Self { rules, weighing: TermWeighting::from(&config.clean) })
     }
 
     /// Extracts the page object.
     pub(crate) fn extract(&self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
-        let options = Wish { rules: &self.rules, weighing: self.weighing, ..Wish::default() };
-        pharos_html::understand_as(url, content_type, body, &options)
+        let options =
+            ExtractOptions { rules: &self.rules, weighing: self.weighing, ..ExtractOptions::default() };
+        pharos_html::extract_page_with(url, content_type, body, &options)
     }
 }
 

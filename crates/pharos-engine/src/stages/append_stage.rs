@@ -5,8 +5,9 @@ use std::sync::mpsc::SyncSender;
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
+use pharos_store::library::{Revisit, payload_digest};
 use pharos_store::{
-    Catalog, Content, Event, Library, Record, Response, Revisit, StoreError, StoredRecord, payload_digest,
+    Catalog, Library, LibraryEvent, LibraryRecord, RawResponse, RecordContent, StoreError, StoredRecord,
 };
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -21,7 +22,7 @@ const MIN_REVISIT: usize = 256;
 
 /// A record queued for the append stage, with its share of the memory budget.
 pub(crate) struct QueuedRecord {
-    record: Record,
+    record: LibraryRecord,
     share: OwnedSemaphorePermit,
 }
 
@@ -30,7 +31,7 @@ pub(crate) struct QueuedRecord {
 /// A few large bodies or many small ones can be queued. One sync writes all of them, and a disk performs about a hundred
 /// syncs per second at best.
 pub(crate) async fn queue_records(
-    mut records: Receiver<Record>,
+    mut records: Receiver<LibraryRecord>,
     bytes: usize,
     waiting: UnboundedSender<QueuedRecord>,
     stage_metrics: Arc<StageMetrics>,
@@ -89,15 +90,15 @@ impl AppendStage {
     }
 
     /// Appends a group. An unchanged page is stored as a reference to the previous version; later stages get it in full.
-    fn append(&self, mut group: Vec<Record>) -> Result<Vec<StoredRecord>, StoreError> {
+    fn append(&self, mut group: Vec<LibraryRecord>) -> Result<Vec<StoredRecord>, StoreError> {
         let mut full = Vec::with_capacity(group.len());
         for record in &mut group {
             if !self.requests
-                && let Content::Response(response) = &mut record.content
+                && let RecordContent::Response(response) = &mut record.content
             {
                 response.request = None;
             }
-            if let Content::Response(response) = &record.content
+            if let RecordContent::Response(response) = &record.content
                 && response.status == 304
                 && !is_robots_txt(&record.url)
             {
@@ -108,7 +109,7 @@ impl AppendStage {
             }
             full.push(
                 self.unchanged(record)?
-                    .map(|revisit| std::mem::replace(&mut record.content, Content::Revisit(revisit))),
+                    .map(|revisit| std::mem::replace(&mut record.content, RecordContent::Revisit(revisit))),
             );
         }
         let positions = self.library.append(&group)?;
@@ -122,8 +123,8 @@ impl AppendStage {
     }
 
     /// Returns a reference to the current version of the page, if this response is identical.
-    fn unchanged(&self, record: &Record) -> Result<Option<Revisit>, StoreError> {
-        let Content::Response(response) = &record.content else { return Ok(None) };
+    fn unchanged(&self, record: &LibraryRecord) -> Result<Option<Revisit>, StoreError> {
+        let RecordContent::Response(response) = &record.content else { return Ok(None) };
         // The crawler knows whether a page is new; imports may contain stored versions.
         let is_first = !record.again && record.attempt > 0;
         let is_small = response.body.len() < MIN_REVISIT;
@@ -135,35 +136,38 @@ impl AppendStage {
     }
 
     /// Returns the content of a 304 response: a reference to the current version, or a failure without one.
-    fn not_modified(&self, url: &PageUrl, response: &Response) -> Result<Content, StoreError> {
+    fn not_modified(&self, url: &PageUrl, response: &RawResponse) -> Result<RecordContent, StoreError> {
         Ok(match self.current(url)? {
-            Some((of, of_at, first)) => Content::Revisit(revisit(response, of, of_at, &first)),
+            Some((of, of_at, first)) => RecordContent::Revisit(revisit(response, of, of_at, &first)),
             None => {
                 let reason = "the server answered 304 (not modified), but no version is stored".into();
-                Content::Event(Event::Failed { reason })
+                RecordContent::Event(LibraryEvent::Failed { reason })
             }
         })
     }
 
     /// Returns position, time and content of the current version of a page.
-    fn current(&self, url: &PageUrl) -> Result<Option<(LibraryPosition, Timestamp, Response)>, StoreError> {
+    fn current(
+        &self,
+        url: &PageUrl,
+    ) -> Result<Option<(LibraryPosition, Timestamp, RawResponse)>, StoreError> {
         let Some(entry) = self.catalog.page(url.id())? else { return Ok(None) };
         let Some(mut of) = entry.position.filter(|_| entry.status == Some(200)) else { return Ok(None) };
         let Ok(mut earlier) = self.library.read(of) else { return Ok(None) };
-        if let Content::Revisit(revisit) = &earlier.record.content {
+        if let RecordContent::Revisit(revisit) = &earlier.record.content {
             of = revisit.of;
             let Ok(first) = self.library.read(of) else { return Ok(None) };
             earlier = first;
         }
         Ok(match earlier.record.content {
-            Content::Response(first) => Some((of, earlier.record.at, first)),
+            RecordContent::Response(first) => Some((of, earlier.record.at, first)),
             _ => None,
         })
     }
 }
 
 /// Creates a reference to the first response with the same content.
-fn revisit(response: &Response, of: LibraryPosition, of_at: Timestamp, first: &Response) -> Revisit {
+fn revisit(response: &RawResponse, of: LibraryPosition, of_at: Timestamp, first: &RawResponse) -> Revisit {
     Revisit {
         status: response.status,
         headers: response.headers.clone(),
@@ -175,7 +179,7 @@ fn revisit(response: &Response, of: LibraryPosition, of_at: Timestamp, first: &R
 }
 
 /// Returns `true` if both responses have the same content, including the headers that affect its interpretation.
-fn is_same(first: &Response, later: &Response) -> bool {
+fn is_same(first: &RawResponse, later: &RawResponse) -> bool {
     let read_alike = ["Content-Type", "Content-Encoding", "X-Robots-Tag", "Last-Modified"];
     first.status == later.status
         && first.truncated.is_none()
@@ -186,14 +190,15 @@ fn is_same(first: &Response, later: &Response) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pharos_store::{Answered, Change, DiskLibrary, Outcome, SqliteCatalog, Writing};
+    use pharos_store::catalog::{CatalogChange, ResponseSummary, VisitOutcome};
+    use pharos_store::{DiskLibrary, LibraryWriteOptions, SqliteCatalog};
 
-    fn answer(body: &str, coding: &str, at: i64) -> Record {
+    fn answer(body: &str, coding: &str, at: i64) -> LibraryRecord {
         let headers = vec![("Content-Encoding".to_string(), coding.to_string())];
         let response =
-            Response { status: 200, headers, body: body.repeat(200).into(), ..Response::default() };
+            RawResponse { status: 200, headers, body: body.repeat(200).into(), ..RawResponse::default() };
         let url = PageUrl::parse("http://example.org/").unwrap();
-        Record::new(url, Timestamp::from_millis(at), Content::Response(response))
+        LibraryRecord::new(url, Timestamp::from_millis(at), RecordContent::Response(response))
     }
 
     #[test]
@@ -202,28 +207,29 @@ mod tests {
         let start = LibraryPosition::START;
         let stage = AppendStage {
             library: Arc::new(
-                DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap(),
+                DiskLibrary::open_writer(dir.path(), LibraryWriteOptions::default(), start, Timestamp::EPOCH)
+                    .unwrap(),
             ),
             catalog: Arc::new(SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap()),
             requests: true,
             stage_metrics: Arc::default(),
         };
-        let visit = |record: Record| {
+        let visit = |record: LibraryRecord| {
             let stored = stage.append(vec![record.clone()]).unwrap().remove(0);
             assert_eq!(stored.record, record, "later stages get it in full");
             let (position, at, url) = (stored.position, record.at, record.url.clone());
-            let outcome = Outcome::Answered(Answered {
+            let outcome = VisitOutcome::Answered(ResponseSummary {
                 status: 200,
                 position,
                 digest: 1,
                 indexable: true,
-                ..Answered::default()
+                ..ResponseSummary::default()
             });
-            let change = Change::Visited { url, at, outcome, next_due: None };
+            let change = CatalogChange::Visited { url, at, outcome, next_due: None };
             stage.catalog.apply(&[change], stored.next).unwrap();
-            let Content::Response(full) = record.content else { unreachable!() };
+            let RecordContent::Response(full) = record.content else { unreachable!() };
             assert_eq!(stage.library.response(position).unwrap().body, full.body);
-            matches!(stage.library.read(position).unwrap().record.content, Content::Revisit(_))
+            matches!(stage.library.read(position).unwrap().record.content, RecordContent::Revisit(_))
         };
         assert!(!visit(answer("first", "", 1)));
         assert!(visit(answer("first", "", 2)) && visit(answer("first", "", 3)), "also of a reference");
@@ -235,16 +241,17 @@ mod tests {
         let not_modified = |path: &str| {
             let url = PageUrl::parse(&format!("http://example.org{path}")).unwrap();
             let headers = vec![("ETag".to_string(), "\"9\"".to_string())];
-            let response = Response { status: 304, headers, ..Response::default() };
-            let record = Record::new(url, Timestamp::from_millis(8), Content::Response(response));
+            let response = RawResponse { status: 304, headers, ..RawResponse::default() };
+            let record =
+                LibraryRecord::new(url, Timestamp::from_millis(8), RecordContent::Response(response));
             stage.append(vec![record]).unwrap().remove(0)
         };
         let stored = not_modified("/");
-        assert!(matches!(stored.record.content, Content::Revisit(_)));
+        assert!(matches!(stored.record.content, RecordContent::Revisit(_)));
         let full = stage.library.response(stored.position).unwrap();
         assert_eq!((full.status, full.body), (200, "third".repeat(200).into_bytes()));
         assert_eq!(full.headers.last().unwrap().1, "\"9\"", "what it says of itself is taken over");
         let unknown = not_modified("/unknown").record.content;
-        assert!(matches!(unknown, Content::Event(Event::Failed { .. })), "{unknown:?}");
+        assert!(matches!(unknown, RecordContent::Event(LibraryEvent::Failed { .. })), "{unknown:?}");
     }
 }

@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteName};
-use pharos_crawl::{Absorbed, PageFacts, Says, Scoping, Shown, changes};
-use pharos_graph::anchors::telling;
-use pharos_index::{Change as IndexChange, EmbeddedIndex, Index, IndexError, Query, Wish};
-use pharos_store::Change as CatalogChange;
-use pharos_store::{Catalog, Content, DerivedWriter, Event, PageState, PageStory, Record, Removal};
+use pharos_crawl::{AppliedRecords, CrawlScope, PageContent, PageSummary, StoredPageInfo, interpret_record};
+use pharos_graph::anchors::informative_anchor;
+use pharos_index::{BuilderRequest, EmbeddedIndex, Index, IndexChange, IndexError, Query};
+use pharos_store::catalog::CatalogChange;
+use pharos_store::catalog::{PageDetails, Removal};
+use pharos_store::{Catalog, DerivedWriter, LibraryEvent, LibraryRecord, PageState, RecordContent};
 use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
@@ -25,7 +26,7 @@ pub(crate) struct RecordApplier {
     /// Current settings; operators can change them while the engine runs.
     config: watch::Receiver<Arc<Config>>,
     catalog: Arc<dyn Catalog>,
-    scoping: Scoping,
+    scoping: CrawlScope,
     catalog_at: LibraryPosition,
     /// `None` if this run does not write derived data; a later run derives it from the library.
     derived: Option<DerivedWriter>,
@@ -64,7 +65,7 @@ impl RecordApplier {
                 })
             }
         };
-        let scoping = Scoping::load(&*catalog, &config.borrow().crawl)?;
+        let scoping = CrawlScope::load(&*catalog, &config.borrow().crawl)?;
         let catalog_at = catalog.absorbed()?;
         Ok(Self { config, catalog, scoping, catalog_at, derived, index, carry })
     }
@@ -84,8 +85,8 @@ impl RecordApplier {
     }
 
     /// Applies a group of records and returns the outcome that the crawler needs.
-    pub(crate) fn apply(&mut self, group: Vec<AnalysedRecord>) -> Result<Absorbed, EngineError> {
-        let mut absorbed = Absorbed::default();
+    pub(crate) fn apply(&mut self, group: Vec<AnalysedRecord>) -> Result<AppliedRecords, EngineError> {
+        let mut absorbed = AppliedRecords::default();
         let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(absorbed) };
         let mut all = Vec::new();
         let config = Arc::clone(&self.config.borrow());
@@ -97,21 +98,21 @@ impl RecordApplier {
                 Some(replayed) if read.stored.next <= self.catalog_at => replayed,
                 _ => &mut self.scoping,
             };
-            let summary = read.page.as_ref().map(|summary| PageFacts {
+            let summary = read.page.as_ref().map(|summary| PageSummary {
                 links: &summary.follow,
                 listed: &summary.listed,
                 kind: summary.kind,
                 indexable: is_searchable(&summary.page),
                 digest: summary.digest,
                 text: summary.text,
-                says: Says {
+                says: PageContent {
                     title: &summary.page.title,
                     text: &summary.page.text,
                     language: &summary.page.lang,
                     charset: &summary.page.charset,
                 },
             });
-            let mut changes = changes(scoping, &config.crawl, &read.stored, summary);
+            let mut changes = interpret_record(scoping, &config.crawl, &read.stored, summary);
             if read.stored.next <= self.catalog_at {
                 // The catalog has applied this record; only the `Visited` changes are needed, to detect outdated responses.
                 changes.retain(|change| matches!(change, CatalogChange::Visited { .. }));
@@ -141,7 +142,7 @@ impl RecordApplier {
             .filter_map(|read| {
                 let page = read.stored.record.url.clone();
                 let again = read.stored.record.again;
-                read.page.as_ref().map(|summary| Shown { page, again, sketch: summary.sketch })
+                read.page.as_ref().map(|summary| StoredPageInfo { page, again, sketch: summary.sketch })
             })
             .collect();
         if self.index.as_ref().is_some_and(|updater| end > updater.at) {
@@ -168,29 +169,29 @@ impl RecordApplier {
             let id = record.url.id();
             let mut change = match &record.content {
                 // Pages of a mirror site are not indexed.
-                Content::Response(_) if self.scoping.is_copy(&record.url) => None,
+                RecordContent::Response(_) if self.scoping.is_copy(&record.url) => None,
                 _ if outdated.contains(&(id, read.stored.position))
                     && !is_shown_version(&*self.catalog, id, read.stored.position)? =>
                 {
                     None
                 }
-                Content::Event(Event::Removed { what: Removal::Site(site) }) => {
+                RecordContent::Event(LibraryEvent::Removed { what: Removal::Site(site) }) => {
                     updater.remove_site(site)?;
                     None
                 }
-                Content::Event(Event::Alias { .. }) => {
+                RecordContent::Event(LibraryEvent::Alias { .. }) => {
                     updater.remove_copy(&*self.catalog, &record.url)?;
                     None
                 }
                 // A deletion from a data feed applies unless a newer version exists.
-                Content::Event(Event::Deleted) => {
+                RecordContent::Event(LibraryEvent::Deleted) => {
                     let versions = self.catalog.versions(id)?;
                     current_version(&versions)
                         .is_none_or(|v| v.at <= record.at)
                         .then_some(IndexChange::Gone(id))
                 }
                 // A page that the crawler may no longer fetch is removed from the index.
-                Content::Event(Event::Refused { .. }) => {
+                RecordContent::Event(LibraryEvent::Refused { .. }) => {
                     let versions = self.catalog.versions(id)?;
                     current_version(&versions)
                         .is_some_and(|v| v.at <= record.at)
@@ -202,7 +203,7 @@ impl RecordApplier {
                 let text = read.page.as_ref().map_or(0, |summary| summary.text);
                 self.carry.complete(document, text, before.figures_of(id)?);
                 if let Some(entry) = self.catalog.page(id)?
-                    && let Some(anchor) = telling(&entry.anchor)
+                    && let Some(anchor) = informative_anchor(&entry.anchor)
                     && !document.anchors.iter().any(|known| known.text == anchor)
                 {
                     document.anchors.push(anchor.into());
@@ -302,7 +303,7 @@ fn is_shown_version(
     page: PageId,
     position: LibraryPosition,
 ) -> Result<bool, EngineError> {
-    let gone = |entry: PageStory| matches!(entry.state, PageState::Deleted | PageState::Removed);
+    let gone = |entry: PageDetails| matches!(entry.state, PageState::Deleted | PageState::Removed);
     if catalog.page(page)?.is_none_or(gone) {
         return Ok(false);
     }
@@ -310,15 +311,17 @@ fn is_shown_version(
 }
 
 /// Returns `true` if the record describes an attempt to fetch a page.
-fn is_fetch_attempt(record: &Record) -> bool {
+fn is_fetch_attempt(record: &LibraryRecord) -> bool {
     match &record.content {
-        Content::Response(_) | Content::Revisit(_) => true,
-        Content::Event(event) => matches!(event, Event::Failed { .. } | Event::Refused { .. }),
+        RecordContent::Response(_) | RecordContent::Revisit(_) => true,
+        RecordContent::Event(event) => {
+            matches!(event, LibraryEvent::Failed { .. } | LibraryEvent::Refused { .. })
+        }
     }
 }
 
 /// Logs the outcome of a builder request. A failed request concerns the builder only; the crawl continues.
-fn log_builder_request(fulfilled: Result<Option<Wish>, IndexError>) {
+fn log_builder_request(fulfilled: Result<Option<BuilderRequest>, IndexError>) {
     match fulfilled {
         Ok(wish) => info!(?wish, "builder request done"),
         Err(error) => warn!(%error, "builder request failed"),
@@ -368,7 +371,7 @@ pub(crate) fn roll_back_damaged_history(index: &EmbeddedIndex) -> Result<(), Eng
 #[cfg(test)]
 mod tests {
     use pharos_core::Timestamp;
-    use pharos_index::{Copy, Document, HistoryBuilder};
+    use pharos_index::{HistoryBuilder, IndexDocument, PageCopy};
 
     use super::*;
 
@@ -376,10 +379,10 @@ mod tests {
         PageUrl::parse(&format!("http://{address}")).unwrap()
     }
 
-    fn page(address: &str, copies: &[&str]) -> Document {
+    fn page(address: &str, copies: &[&str]) -> IndexDocument {
         let at = LibraryPosition::START;
-        let copy = |address: &&str| Copy { url: url(address), position: at, fetched: Timestamp::EPOCH };
-        Document { copies: copies.iter().map(copy).collect(), ..Document::new(url(address)) }
+        let copy = |address: &&str| PageCopy { url: url(address), position: at, fetched: Timestamp::EPOCH };
+        IndexDocument { copies: copies.iter().map(copy).collect(), ..IndexDocument::new(url(address)) }
     }
 
     #[test]

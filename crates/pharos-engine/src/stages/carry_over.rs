@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use pharos_graph::relations::{Known, Lookup};
-use pharos_index::{Document, WebFigures};
+use pharos_graph::relations::{PageRelations, RelationsLookup};
+use pharos_index::{IndexDocument, LinkFigures};
 use tracing::warn;
 
 use crate::build::link_analysis::{carried_features, document_anchors};
@@ -14,7 +14,7 @@ use crate::build::link_analysis::{carried_features, document_anchors};
 /// The newest link-analysis results, looked up page by page. They can be replaced or missing at any time.
 pub(crate) struct CarryOver {
     folder: PathBuf,
-    lookup: Option<Lookup>,
+    lookup: Option<RelationsLookup>,
 }
 
 impl CarryOver {
@@ -27,7 +27,7 @@ impl CarryOver {
         if self.lookup.as_ref().is_some_and(|lookup| lookup.is_newest(&self.folder)) {
             return;
         }
-        self.lookup = Lookup::open(&self.folder).unwrap_or_else(|error| {
+        self.lookup = RelationsLookup::open(&self.folder).unwrap_or_else(|error| {
             warn!(%error, "cannot read the link-analysis results of the last build");
             None
         });
@@ -36,7 +36,7 @@ impl CarryOver {
     /// Adds carried-over data to a page that was fetched again.
     ///
     /// `text` is the hash of its text, `before` its features in the index.
-    pub(crate) fn complete(&mut self, document: &mut Document, text: u64, before: Option<WebFigures>) {
+    pub(crate) fn complete(&mut self, document: &mut IndexDocument, text: u64, before: Option<LinkFigures>) {
         document.web = carried_features(&document.url, before);
         let Some(previous) = self.look_up(document) else { return };
         document.anchors.extend(document_anchors(previous.anchors));
@@ -44,7 +44,7 @@ impl CarryOver {
         document.group = (text != 0 && text == previous.text).then_some(previous.group);
     }
 
-    fn look_up(&mut self, document: &Document) -> Option<Known> {
+    fn look_up(&mut self, document: &IndexDocument) -> Option<PageRelations> {
         let found = self.lookup.as_ref()?.page(document.url.id());
         found.unwrap_or_else(|error| {
             warn!(%error, "cannot read the link-analysis results of the last build");
@@ -57,7 +57,7 @@ impl CarryOver {
 #[cfg(test)]
 mod tests {
     use pharos_core::{LibraryPosition, PageUrl, Timestamp};
-    use pharos_graph::relations::{PageWords, RelationRules, RelationsBuilder};
+    use pharos_graph::relations::{PageContent, RelationsBuilder, RelationsOptions};
 
     use super::*;
 
@@ -71,16 +71,16 @@ mod tests {
         let mut carry = CarryOver::open(folder.path().to_owned());
         let complete = |carry: &mut CarryOver, text: u64| {
             carry.refresh();
-            let mut document = Document::new(url("copy.example/a/b/lamps"));
-            let before = WebFigures { in_degree: 7, directory_depth: 9, ..WebFigures::default() };
+            let mut document = IndexDocument::new(url("copy.example/a/b/lamps"));
+            let before = LinkFigures { in_degree: 7, directory_depth: 9, ..LinkFigures::default() };
             carry.complete(&mut document, text, Some(before));
             document
         };
         assert_eq!(complete(&mut carry, 2).group, None, "nothing is built yet");
 
-        let mut builder = RelationsBuilder::begin(folder.path(), RelationRules::default()).unwrap();
+        let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default()).unwrap();
         let body: String = (0..60).map(|n| format!("keeper {n} lit lamp {} ", n * 7)).collect();
-        let words = |address: &str, seen: i64| PageWords {
+        let words = |address: &str, seen: i64| PageContent {
             url: url(address),
             first_seen: Timestamp::from_millis(seen),
             published: None,

@@ -12,7 +12,8 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use pharos_core::Timestamp;
-use pharos_store::{Content, DataDir, Event, StoredRecord, Truncated};
+use pharos_store::library::TruncationReason;
+use pharos_store::{DataDir, LibraryEvent, RecordContent, StoredRecord};
 use tracing::warn;
 
 /// Number of daily files kept.
@@ -78,21 +79,21 @@ impl CrawlLog {
 fn format_line(stored: &StoredRecord) -> Option<String> {
     let record = &stored.record;
     let (status, bytes, note) = match &record.content {
-        Content::Response(response) => {
+        RecordContent::Response(response) => {
             let note = match response.truncated {
                 None => String::new(),
-                Some(Truncated::Length) => "truncated: too long".into(),
-                Some(Truncated::Time) => "truncated: took too long".into(),
-                Some(Truncated::Disconnect) => "truncated: connection lost".into(),
+                Some(TruncationReason::Length) => "truncated: too long".into(),
+                Some(TruncationReason::Time) => "truncated: took too long".into(),
+                Some(TruncationReason::Disconnect) => "truncated: connection lost".into(),
             };
             let to = response.header("Location").map(|to| format!("to {to}")).unwrap_or_default();
             (response.status.to_string(), response.body.len(), if note.is_empty() { to } else { note })
         }
-        Content::Revisit(revisit) => (revisit.status.to_string(), 0, "unchanged".into()),
-        Content::Event(Event::Failed { reason }) => ("---".into(), 0, reason.clone()),
-        Content::Event(Event::Refused { reason }) => ("no ".into(), 0, reason.clone()),
-        Content::Event(Event::Alias { of }) => ("is ".into(), 0, format!("the same as {of}")),
-        Content::Event(_) => return None,
+        RecordContent::Revisit(revisit) => (revisit.status.to_string(), 0, "unchanged".into()),
+        RecordContent::Event(LibraryEvent::Failed { reason }) => ("---".into(), 0, reason.clone()),
+        RecordContent::Event(LibraryEvent::Refused { reason }) => ("no ".into(), 0, reason.clone()),
+        RecordContent::Event(LibraryEvent::Alias { of }) => ("is ".into(), 0, format!("the same as {of}")),
+        RecordContent::Event(_) => return None,
     };
     // Text from a server must not inject log lines.
     let note: String = note.chars().filter(|c| !c.is_control()).take(300).collect();
@@ -104,25 +105,26 @@ fn format_line(stored: &StoredRecord) -> Option<String> {
 mod tests {
     use super::*;
     use pharos_core::{LibraryPosition, PageUrl};
-    use pharos_store::{Record, Response};
+    use pharos_store::{LibraryRecord, RawResponse};
 
-    fn stored(at: i64, content: Content) -> StoredRecord {
+    fn stored(at: i64, content: RecordContent) -> StoredRecord {
         let url = PageUrl::parse("http://example.org/a").unwrap();
-        let record = Record { depth: 2, ..Record::new(url, Timestamp::from_millis(at), content) };
+        let record =
+            LibraryRecord { depth: 2, ..LibraryRecord::new(url, Timestamp::from_millis(at), content) };
         StoredRecord { position: LibraryPosition::START, next: LibraryPosition::START, record }
     }
 
     #[test]
     fn lines_are_formatted_and_sanitised() {
-        let answer = Response { status: 200, body: vec![0; 7], ..Response::default() };
+        let answer = RawResponse { status: 200, body: vec![0; 7], ..RawResponse::default() };
         assert_eq!(
-            format_line(&stored(1500, Content::Response(answer))).unwrap(),
+            format_line(&stored(1500, RecordContent::Response(answer))).unwrap(),
             "1970-01-01T00:00:01.500Z  200         7 B  d2  http://example.org/a\n"
         );
         let reason = "evil\nline\u{1b}[31m".to_string();
-        let failed = format_line(&stored(0, Content::Event(Event::Failed { reason }))).unwrap();
+        let failed = format_line(&stored(0, RecordContent::Event(LibraryEvent::Failed { reason }))).unwrap();
         assert!(failed.ends_with("http://example.org/a  evilline[31m\n"), "{failed}");
-        assert_eq!(format_line(&stored(0, Content::Event(Event::Deleted))), None);
+        assert_eq!(format_line(&stored(0, RecordContent::Event(LibraryEvent::Deleted))), None);
     }
 
     #[test]
@@ -130,8 +132,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut log = CrawlLog::open(&DataDir::at(dir.path()));
         for day in 0..KEPT_DAYS as i64 + 5 {
-            let refused = Event::Refused { reason: "robots.txt".into() };
-            log.write(&[stored(day * 86_400_000, Content::Event(refused))]);
+            let refused = LibraryEvent::Refused { reason: "robots.txt".into() };
+            log.write(&[stored(day * 86_400_000, RecordContent::Event(refused))]);
         }
         let mut names: Vec<String> = fs::read_dir(dir.path().join("logs"))
             .unwrap()

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use pharos_core::{LibraryPosition, PageObject, PageUrl, Timestamp};
-use pharos_index::{Document, MAX_LINKS};
+use pharos_index::IndexDocument;
+use pharos_index::document::MAX_LINKS;
 
 /// Returns the document of a page without anchors. `body` is its text, with or without the site's template lines.
 pub(crate) fn index_document(
@@ -12,12 +13,12 @@ pub(crate) fn index_document(
     position: LibraryPosition,
     page: &PageObject,
     body: String,
-) -> Document {
+) -> IndexDocument {
     let title = if page.title.trim().is_empty() { &page.content_title } else { &page.title };
     let date = page.published.as_ref().or(page.modified.as_ref());
     let max_snippet = page.max_snippet();
     let summary = if max_snippet == Some(0) { "" } else { &page.summary };
-    Document {
+    IndexDocument {
         title: title.clone(),
         headings: headings(page).cloned().collect(),
         emphasised: page.emphasised.clone(),
@@ -34,7 +35,7 @@ pub(crate) fn index_document(
         fetched: at,
         position,
         archive: !page.no_archive(),
-        ..Document::new(url.clone())
+        ..IndexDocument::new(url.clone())
     }
 }
 
@@ -83,8 +84,9 @@ fn links(url: &PageUrl, page: &PageObject) -> Vec<PageUrl> {
 #[cfg(test)]
 mod tests {
     use pharos_core::config::Config;
-    use pharos_index::{Card, EmbeddedIndex, Index as _, Label, Query, Text};
-    use pharos_store::{Content, DataDir, Record, Response};
+    use pharos_index::document::StoredText;
+    use pharos_index::{EmbeddedIndex, Index as _, PageLabel, Query, ResultFields};
+    use pharos_store::{DataDir, LibraryRecord, RawResponse, RecordContent};
     use tokio::sync::watch;
 
     use super::*;
@@ -96,16 +98,16 @@ mod tests {
         PageUrl::parse(ADDRESS).unwrap().join(address).unwrap()
     }
 
-    fn document_of(page: &PageObject, body: &str) -> Document {
+    fn document_of(page: &PageObject, body: &str) -> IndexDocument {
         index_document(&url(ADDRESS), Timestamp::EPOCH, LibraryPosition::START, page, body.into())
     }
 
     fn with_links(links: impl Iterator<Item = (String, &'static str)>) -> PageObject {
         let html: String = links.map(|(to, rel)| format!("<a href='{to}' rel='{rel}'>x</a>")).collect();
-        pharos_html::understand(&url(ADDRESS), Some("text/html"), format!("<img src=i>{html}").as_bytes())
+        pharos_html::extract_page(&url(ADDRESS), Some("text/html"), format!("<img src=i>{html}").as_bytes())
     }
 
-    fn addresses(document: &Document) -> Vec<&str> {
+    fn addresses(document: &IndexDocument) -> Vec<&str> {
         document.links.iter().map(PageUrl::as_str).collect()
     }
 
@@ -153,14 +155,14 @@ mod tests {
         assert_eq!((document.max_snippet, document.summary.as_str()), (Some(0), ""));
     }
 
-    fn record(address: &str, content_type: &str, robots: &str, body: &[u8]) -> Record {
+    fn record(address: &str, content_type: &str, robots: &str, body: &[u8]) -> LibraryRecord {
         let headers = [("Content-Type", content_type), ("X-Robots-Tag", robots)];
         let headers = headers.map(|(name, value)| (name.to_string(), value.to_string())).to_vec();
-        let response = Response { status: 200, headers, body: body.to_vec(), ..Response::default() };
-        Record::new(url(address), Timestamp::EPOCH, Content::Response(response))
+        let response = RawResponse { status: 200, headers, body: body.to_vec(), ..RawResponse::default() };
+        LibraryRecord::new(url(address), Timestamp::EPOCH, RecordContent::Response(response))
     }
 
-    fn ingest(data: &DataDir, records: Vec<Record>) {
+    fn ingest(data: &DataDir, records: Vec<LibraryRecord>) {
         let engine = Engine::open(data.clone(), Config::default(), "test", true).unwrap();
         let (_stop, never) = watch::channel(false);
         let mut ingest = engine.ingest(&never).unwrap();
@@ -169,12 +171,12 @@ mod tests {
     }
 
     /// Returns stored fields, texts and the URLs that match some queries.
-    fn indexed(data: &DataDir) -> (Vec<(Card, Text)>, Vec<Vec<String>>) {
+    fn indexed(data: &DataDir) -> (Vec<(ResultFields, StoredText)>, Vec<Vec<String>>) {
         let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().snapshot().unwrap();
         let find = |query: Query| {
             let found = snapshot.search_addresses(&query, 10).unwrap().candidates;
             let cards = snapshot.cards(&found).unwrap();
-            let mut indexed: Vec<(Card, Text)> =
+            let mut indexed: Vec<(ResultFields, StoredText)> =
                 cards.into_iter().zip(snapshot.texts(&found).unwrap()).collect();
             indexed.sort_by(|(one, _), (other, _)| one.url.cmp(&other.url));
             indexed
@@ -186,9 +188,9 @@ mod tests {
             Query::LinksTo(url("http://other.example/").id()),
             Query::LinksTo(url("/paid").id()),
             Query::LinksToSite(url("/").id().site()),
-            Query::Label(Label::Format, "html".into()),
-            Query::Label(Label::Format, "pdf".into()),
-            Query::Label(Label::Format, "txt".into()),
+            Query::Label(PageLabel::Format, "html".into()),
+            Query::Label(PageLabel::Format, "pdf".into()),
+            Query::Label(PageLabel::Format, "txt".into()),
             Query::Word("thief".into()),
         ];
         (find(Query::All), queries.into_iter().map(|query| paths(query).collect()).collect())

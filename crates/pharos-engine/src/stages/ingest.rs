@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use pharos_core::config::Config;
 use pharos_core::{Clock, LibraryPosition};
-use pharos_crawl::rules_of;
+use pharos_crawl::rules_from_config;
 use pharos_index::Generations;
-use pharos_store::{Catalog, Library, Record, StoreError, StoredRecord};
+use pharos_store::{Catalog, Library, LibraryRecord, StoreError, StoredRecord};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
@@ -35,7 +35,7 @@ pub struct IngestPipeline {
 
 impl IngestPipeline {
     /// Ingests records in order. They are durable when this returns, and searchable after the next commit.
-    pub fn append(&mut self, records: Vec<Record>) -> Result<(), EngineError> {
+    pub fn append(&mut self, records: Vec<LibraryRecord>) -> Result<(), EngineError> {
         let positions = self.library.append(&records)?;
         let stored = positions.into_iter().zip(records);
         let group =
@@ -50,7 +50,7 @@ impl IngestPipeline {
 
     /// Executes an order.
     pub(crate) fn execute_order(&mut self, order: &Order) -> Result<(), EngineError> {
-        let rules = self.catalog.rules()?.unwrap_or_else(|| rules_of(&self.config.borrow().crawl));
+        let rules = self.catalog.rules()?.unwrap_or_else(|| rules_from_config(&self.config.borrow().crawl));
         self.append(order.records(self.clock.now(), rules, &*self.catalog))
     }
 
@@ -140,7 +140,7 @@ pub(crate) fn next_group(
 #[cfg(test)]
 mod tests {
     use pharos_core::{PageUrl, Timestamp};
-    use pharos_store::{Content, DataDir, DerivedWriter, PageState, Response};
+    use pharos_store::{DataDir, DerivedWriter, PageState, RawResponse, RecordContent};
     use tokio::sync::watch;
 
     use super::*;
@@ -153,8 +153,8 @@ mod tests {
         let engine = Engine::open(data.clone(), Config::default(), "crawl", false).unwrap();
         let url = PageUrl::parse("http://example.org/").unwrap();
         let body = b"<title>Tower</title><p>It is tall.".to_vec();
-        let response = Response { status: 200, body, ..Response::default() };
-        let record = Record::new(url.clone(), Timestamp::EPOCH, Content::Response(response));
+        let response = RawResponse { status: 200, body, ..RawResponse::default() };
+        let record = LibraryRecord::new(url.clone(), Timestamp::EPOCH, RecordContent::Response(response));
         let mut crawl = engine.ingest_deriving(false, &mut |_| true).unwrap();
         crawl.append(vec![record]).unwrap();
         crawl.finish().unwrap();

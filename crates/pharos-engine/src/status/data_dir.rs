@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use pharos_index::{Current, EmbeddedIndex, Generations, Index};
-use pharos_store::{Catalog, CatalogCounts, DataDir, SiteCounts, SqliteCatalog};
+use pharos_index::generations::GenerationChain;
+use pharos_index::{EmbeddedIndex, Generations, Index};
+use pharos_store::catalog::{CatalogCounts, SiteCounts};
+use pharos_store::{Catalog, DataDir, SqliteCatalog};
 use serde::Serialize;
 
 use crate::EngineError;
@@ -19,7 +21,7 @@ pub struct DataDirStatus {
     pub filtered: Vec<(String, u64)>,
     /// Pages in the index.
     pub searchable: u64,
-    pub generations: Current,
+    pub generations: GenerationChain,
     pub library_bytes: u64,
     pub catalog_bytes: u64,
     pub index_bytes: u64,

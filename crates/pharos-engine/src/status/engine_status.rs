@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pharos_core::{Clock as _, SystemClock, Timestamp};
-use pharos_crawl::{CrawlStatus, CrawlSummary, Ended};
+use pharos_crawl::{CrawlStatus, CrawlSummary, EndReason};
 use pharos_store::DataDir;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub enum CrawlPhase {
     Running,
     /// Nothing to crawl: no page has been added yet.
     Empty,
-    Ended(Ended),
+    Ended(EndReason),
     Failed(String),
 }
 
@@ -47,7 +47,7 @@ impl CrawlPhase {
     pub(crate) fn from_result(ran: &Result<CrawlSummary, EngineError>) -> Self {
         match ran {
             Ok(summary) => Self::Ended(summary.ended),
-            Err(EngineError::Stopped) => Self::Ended(Ended::Stopped),
+            Err(EngineError::Stopped) => Self::Ended(EndReason::Stopped),
             Err(EngineError::NoSeeds { .. }) => Self::Empty,
             Err(error) => Self::Failed(error.to_string()),
         }
@@ -259,7 +259,7 @@ mod tests {
             CrawlPhase::Replaying,
             CrawlPhase::Running,
             CrawlPhase::Empty,
-            CrawlPhase::Ended(Ended::MaxPages),
+            CrawlPhase::Ended(EndReason::MaxPages),
             CrawlPhase::Failed("no \"contact\"".into()),
         ] {
             let status = EngineStatus { phase, ..EngineStatus::default() };

@@ -2,7 +2,8 @@
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
-use pharos_index::{EmbeddedIndex, Generations, Index as _, Inventory};
+use pharos_index::generations::GenerationInventory;
+use pharos_index::{EmbeddedIndex, Generations, Index as _};
 use pharos_store::DataDir;
 use serde::Serialize;
 
@@ -70,7 +71,7 @@ pub fn index_status(data: &DataDir, config: &Config) -> Result<IndexStatus, Engi
     let generations = Generations::at(data.index());
     let index = EmbeddedIndex::open_reader(&data.index())?;
     let current = generations.current()?;
-    let described = |kind, number, from, to, found: Inventory| GenerationStatus {
+    let described = |kind, number, from, to, found: GenerationInventory| GenerationStatus {
         kind,
         number,
         from,
@@ -79,13 +80,13 @@ pub fn index_status(data: &DataDir, config: &Config) -> Result<IndexStatus, Engi
         bytes: found.bytes,
         since: found.since.map(|since| since.to_string()),
     };
-    let history = |history: pharos_index::History| {
+    let history = |history: pharos_index::generations::HistoryGeneration| {
         let found = generations.inventory_of(history);
         described("history", history.number, LibraryPosition::START, Some(history.to), found)
     };
-    let chain = |latest: &[pharos_index::Latest], end: Option<LibraryPosition>| {
+    let chain = |latest: &[pharos_index::generations::LatestGeneration], end: Option<LibraryPosition>| {
         let ends = latest.iter().skip(1).map(|next| Some(next.from)).chain([end]);
-        let one = |(latest, to): (&pharos_index::Latest, _)| {
+        let one = |(latest, to): (&pharos_index::generations::LatestGeneration, _)| {
             described("latest", latest.number, latest.from, to, generations.inventory_of_latest(*latest))
         };
         latest.iter().zip(ends).map(one).collect::<Vec<_>>()

@@ -4,10 +4,11 @@ use std::fmt;
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
-use pharos_crawl::Explanation;
+use pharos_crawl::UrlExplanation;
+use pharos_store::catalog::{PageDetails, PageVersion, RobotsState};
 use pharos_store::{
-    Catalog, Content, DataDir, DiskLibrary, Library, LibraryPosition, PageState, PageStory, Response,
-    RobotsState, SqliteCatalog, StoreError, Version,
+    Catalog, DataDir, DiskLibrary, Library, LibraryPosition, PageState, RawResponse, RecordContent,
+    SqliteCatalog, StoreError,
 };
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ use crate::EngineError;
 pub struct PageReport {
     /// The catalog entry.
     #[serde(flatten)]
-    pub page: PageStory,
+    pub page: PageDetails,
     /// The reason why the page is not fetched; `page.reason` gives it as text.
     #[serde(skip)]
     pub waits_for: Option<WaitReason>,
@@ -55,7 +56,7 @@ impl fmt::Display for WaitReason {
 #[derive(Clone, Debug, Serialize)]
 pub struct StoredVersion {
     #[serde(flatten)]
-    pub version: Version,
+    pub version: PageVersion,
     /// Availability of its content.
     pub kept: VersionContent,
 }
@@ -96,9 +97,9 @@ pub fn recent_page_report(
     let mut versions = Vec::new();
     for version in catalog.versions(url.id())?.into_iter().take(limit) {
         let kept = match library.read(version.position).map(|stored| stored.record.content) {
-            Ok(Content::Response(response)) => VersionContent::Whole(response.body.len()),
-            Ok(Content::Revisit(_)) => VersionContent::Unchanged,
-            Ok(Content::Event(_)) | Err(StoreError::NoRecord(_)) => VersionContent::Dropped,
+            Ok(RecordContent::Response(response)) => VersionContent::Whole(response.body.len()),
+            Ok(RecordContent::Revisit(_)) => VersionContent::Unchanged,
+            Ok(RecordContent::Event(_)) | Err(StoreError::NoRecord(_)) => VersionContent::Dropped,
             Err(_) => VersionContent::Damaged,
         };
         versions.push(StoredVersion { version, kept });
@@ -108,7 +109,7 @@ pub fn recent_page_report(
 }
 
 /// Returns pages whose current response has the same content.
-fn identical_pages(catalog: &dyn Catalog, page: &PageStory) -> Result<Vec<PageUrl>, StoreError> {
+fn identical_pages(catalog: &dyn Catalog, page: &PageDetails) -> Result<Vec<PageUrl>, StoreError> {
     /// Maximum number of pages returned.
     const SHOWN: usize = 20;
     let Some(text) = page.text.filter(|_| page.state == PageState::Stored) else { return Ok(Vec::new()) };
@@ -139,13 +140,17 @@ fn wait_reason(catalog: &dyn Catalog, url: &PageUrl) -> Result<Option<WaitReason
 }
 
 /// Explains how the rules of the current crawl apply to a URL.
-pub fn explain_crawl_rules(data: &DataDir, config: &Config, url: &str) -> Result<Explanation, EngineError> {
+pub fn explain_crawl_rules(
+    data: &DataDir,
+    config: &Config,
+    url: &str,
+) -> Result<UrlExplanation, EngineError> {
     let catalog = SqliteCatalog::open_reader(&data.catalog())?;
     let catalog = catalog.as_ref().map(|catalog| catalog as &dyn Catalog);
     Ok(pharos_crawl::explain(catalog, &config.crawl, &[], url)?)
 }
 
 /// Reads the response of a version.
-pub fn read_version(data: &DataDir, position: LibraryPosition) -> Result<Response, EngineError> {
+pub fn read_version(data: &DataDir, position: LibraryPosition) -> Result<RawResponse, EngineError> {
     Ok(DiskLibrary::open_reader(&data.library())?.response(position)?)
 }

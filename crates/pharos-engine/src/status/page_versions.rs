@@ -1,13 +1,14 @@
 //! The distinct versions of a page. Consecutive responses with the same content are merged; bodies are not read.
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
-use pharos_store::{Catalog as _, DataDir, Library, SqliteCatalog, Version};
+use pharos_store::catalog::PageVersion;
+use pharos_store::{Catalog as _, DataDir, Library, SqliteCatalog};
 
 use crate::EngineError;
 
 /// A period during which the content of a page did not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageVersion {
+pub struct DistinctVersion {
     /// Time of the first response.
     pub since: Timestamp,
     /// Time of the last response.
@@ -18,7 +19,7 @@ pub struct PageVersion {
     oldest: LibraryPosition,
 }
 
-impl PageVersion {
+impl DistinctVersion {
     /// Returns a readable position of this version, or `None` if it was dropped or is damaged.
     pub fn position(&self, library: &dyn Library) -> Option<LibraryPosition> {
         [self.newest, self.oldest].into_iter().find(|position| library.has_answer(*position))
@@ -29,7 +30,7 @@ impl PageVersion {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageVersions {
     /// Each version with the positions of its responses.
-    versions: Vec<(PageVersion, Vec<LibraryPosition>)>,
+    versions: Vec<(DistinctVersion, Vec<LibraryPosition>)>,
     /// `true` if the page was removed permanently.
     pub is_removed: bool,
 }
@@ -45,25 +46,29 @@ impl PageVersions {
     }
 
     /// Returns the versions, newest first.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &PageVersion> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &DistinctVersion> {
         self.versions.iter().map(|(version, _)| version)
     }
 
     /// Returns the version that contains a response.
-    pub fn holding(&self, position: LibraryPosition) -> Option<&PageVersion> {
+    pub fn holding(&self, position: LibraryPosition) -> Option<&DistinctVersion> {
         self.versions.iter().find(|(_, answers)| answers.contains(&position)).map(|(version, _)| version)
     }
 
     /// Returns the newest readable version that began by the end of this second, with its position.
-    pub fn at(&self, moment: Timestamp, library: &dyn Library) -> Option<(&PageVersion, LibraryPosition)> {
+    pub fn at(
+        &self,
+        moment: Timestamp,
+        library: &dyn Library,
+    ) -> Option<(&DistinctVersion, LibraryPosition)> {
         let mut began = self.iter().filter(|version| version.since.seconds() <= moment.seconds());
         began.find_map(|version| Some((version, version.position(library)?)))
     }
 }
 
 /// Merges consecutive responses with the same content. Redirects and errors are ignored.
-fn fold(answers: &[Version]) -> Vec<(PageVersion, Vec<LibraryPosition>)> {
-    let mut versions: Vec<(PageVersion, Vec<LibraryPosition>)> = Vec::new();
+fn fold(answers: &[PageVersion]) -> Vec<(DistinctVersion, Vec<LibraryPosition>)> {
+    let mut versions: Vec<(DistinctVersion, Vec<LibraryPosition>)> = Vec::new();
     let mut digest = None;
     for answer in answers.iter().filter(|answer| (200..300).contains(&answer.status)) {
         match versions.last_mut().filter(|_| digest == Some(answer.digest)) {
@@ -73,7 +78,7 @@ fn fold(answers: &[Version]) -> Vec<(PageVersion, Vec<LibraryPosition>)> {
             }
             None => {
                 let (at, position) = (answer.at, answer.position);
-                let version = PageVersion { since: at, until: at, newest: position, oldest: position };
+                let version = DistinctVersion { since: at, until: at, newest: position, oldest: position };
                 versions.push((version, vec![position]));
             }
         }
@@ -86,7 +91,8 @@ fn fold(answers: &[Version]) -> Vec<(PageVersion, Vec<LibraryPosition>)> {
 mod tests {
     use std::time::Duration;
 
-    use pharos_store::{Answered, Change, Content, DiskLibrary, Outcome, Record, Removal, Response, Writing};
+    use pharos_store::catalog::{CatalogChange, Removal, ResponseSummary, VisitOutcome};
+    use pharos_store::{DiskLibrary, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent};
 
     use super::*;
 
@@ -102,17 +108,22 @@ mod tests {
         assert_eq!(PageVersions::of(&data, &url).unwrap(), PageVersions::default());
 
         let start = LibraryPosition::START;
-        let library =
-            DiskLibrary::open_writer(&data.library(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+        let library = DiskLibrary::open_writer(
+            &data.library(),
+            LibraryWriteOptions::default(),
+            start,
+            Timestamp::EPOCH,
+        )
+        .unwrap();
         let catalog = SqliteCatalog::open_writer(&data.catalog()).unwrap();
         let visit = |n: u32, status: u16, body: &str| {
-            let response = Response { status, body: body.into(), ..Response::default() };
-            let record = Record::new(url.clone(), day(n), Content::Response(response));
+            let response = RawResponse { status, body: body.into(), ..RawResponse::default() };
+            let record = LibraryRecord::new(url.clone(), day(n), RecordContent::Response(response));
             let (position, next) = library.append(&[record]).unwrap()[0];
             let digest = body.len() as u64;
-            let answered = Answered { status, position, digest, ..Answered::default() };
-            let outcome = Outcome::Answered(answered);
-            let visited = Change::Visited { url: url.clone(), at: day(n), outcome, next_due: None };
+            let answered = ResponseSummary { status, position, digest, ..ResponseSummary::default() };
+            let outcome = VisitOutcome::Answered(answered);
+            let visited = CatalogChange::Visited { url: url.clone(), at: day(n), outcome, next_due: None };
             catalog.apply(&[visited], next).unwrap();
             position
         };
@@ -137,7 +148,7 @@ mod tests {
         assert_eq!((at(day(3)), at(day(1)), at(day(0))), (Some(once_more), Some(once_more), None));
 
         let later = LibraryPosition { file: 99, offset: 0 };
-        catalog.apply(&[Change::Removed(Removal::Page(url.clone()))], later).unwrap();
+        catalog.apply(&[CatalogChange::Removed(Removal::Page(url.clone()))], later).unwrap();
         let versions = PageVersions::of(&data, &url).unwrap();
         assert!(versions.is_removed && versions.iter().len() == 0);
     }

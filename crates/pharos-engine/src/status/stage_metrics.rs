@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use pharos_crawl::CrawlStatus;
-use pharos_mining::system::Readings;
+use pharos_mining::system::SystemCounters;
 
 /// A pipeline stage with a queue. The names are metric labels and keys of the status file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,15 +61,15 @@ impl StageMetrics {
 pub(crate) fn readings(
     counters: Arc<StageMetrics>,
     status: Arc<CrawlStatus>,
-) -> impl Fn() -> Readings + Send + Sync + 'static {
+) -> impl Fn() -> SystemCounters + Send + Sync + 'static {
     move || {
         let crawl = status.snapshot();
-        Readings {
+        SystemCounters {
             fetched: crawl.pages,
             parsed: counters.parsed.load(Ordering::Relaxed),
             indexed: counters.indexed.load(Ordering::Relaxed),
             errors: crawl.failed,
-            ..Readings::default()
+            ..SystemCounters::default()
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use pharos_text::stem::stem_term;
+use pharos_text::analyser::stem::stem_term;
 use pharos_text::{Analyser, normalise};
 
 /// Number of highlight colours: classes `w0` to `w9`.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use pharos_core::LibraryPosition;
 use pharos_text::dictionary::Dictionary;
-use pharos_text::vocabulary::Watched;
+use pharos_text::vocabulary::WatchedVocabulary;
 use serde::{Deserialize, Serialize};
 
 use crate::generations::builder_request::BuilderRequest;
@@ -302,8 +302,8 @@ fn is_referenced(current: &GenerationChain, kind: &str, number: u64) -> bool {
 }
 
 /// Opens the vocabulary file of the installation and watches it for changes.
-pub(crate) fn watch_vocabulary(generations: &Generations) -> Watched {
-    Watched::open(generations.words_file(), Dictionary::base(), pharos_text::normalise)
+pub(crate) fn watch_vocabulary(generations: &Generations) -> WatchedVocabulary {
+    WatchedVocabulary::open(generations.words_file(), Dictionary::base(), pharos_text::normalise)
 }
 
 #[cfg(test)]

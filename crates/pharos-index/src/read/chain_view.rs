@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use pharos_core::PageId;
-use pharos_text::vocabulary::{Kind, Vocabulary};
+use pharos_text::vocabulary::{Vocabulary, WordKind};
 use tantivy::columnar::Column;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::Field;
@@ -181,7 +181,7 @@ impl IndexView for ChainView {
         candidates.iter().map(&mut refresh).collect()
     }
 
-    fn knows(&self, word: &str, kind: Kind) -> bool {
+    fn knows(&self, word: &str, kind: WordKind) -> bool {
         self.vocabularies
             .iter()
             .all(|vocabulary| vocabulary.get(word).is_some_and(|known| known.kind == kind))

@@ -64,7 +64,7 @@ pub(crate) fn for_each_word(
     let mut terms = TermMerger::new(streams.map_err(failed)?);
     while terms.advance() {
         let Ok(word) = std::str::from_utf8(terms.key()) else { continue };
-        if !word.starts_with([CAPITALS, pharos_text::stem::STEM_MARK]) {
+        if !word.starts_with([CAPITALS, pharos_text::analyser::stem::STEM_MARK]) {
             each(
                 word,
                 terms.current_segment_ords_and_term_infos().map(|(_, info)| u64::from(info.doc_freq)).sum(),

@@ -334,7 +334,7 @@ mod tests {
     use crate::log::reader::read;
     use crate::testing::query_on;
     use pharos_core::SystemClock;
-    use pharos_core::config::Size;
+    use pharos_core::config::ByteSize;
     use std::fs::OpenOptions;
     use std::path::Path;
 
@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn a_queue_that_is_full_and_a_record_that_is_too_long_are_counted() {
         let dir = tempfile::tempdir().unwrap();
-        let config = LogConfig { queue: Size(100), ..LogConfig::default() };
+        let config = LogConfig { queue: ByteSize(100), ..LogConfig::default() };
         let log = LogWriter::open(&DataDir::at(dir.path()), &config, Arc::new(SystemClock));
         log.query(query_on(&"long ".repeat(50), "2026-01-31"));
         log.query(query_on(&"x".repeat(2 << 20), "2026-01-31"));

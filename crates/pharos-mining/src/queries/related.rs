@@ -21,7 +21,7 @@ use std::time::Duration;
 use foldhash::fast::FixedState;
 use pharos_core::Timestamp;
 use pharos_text::Analyser;
-use pharos_text::stop_words::is_stop_word;
+use pharos_text::analyser::stop_words::is_stop_word;
 
 const WORDS_WEIGHT: f64 = 0.3;
 const CLICKS_WEIGHT: f64 = 0.4;

@@ -13,7 +13,7 @@ mod homophones;
 mod spelling;
 
 use pharos_core::config::CorrectConfig;
-use pharos_text::stem::stem_term;
+use pharos_text::analyser::stem::stem_term;
 use pharos_text::{is_han, normalise, pinyin};
 
 pub(crate) use self::spelling::Speller;

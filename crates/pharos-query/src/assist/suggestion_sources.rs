@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use pharos_core::config::SuggestConfig;
-use pharos_index::phrase_index::{PhraseIndexBuilder, PhraseIndexes};
+use pharos_index::phrase_index::{PhraseIndexes, PhraseIndexesBuilder};
 use pharos_index::{GenerationScope, IndexView};
 use pharos_text::normalise;
-use pharos_text::phrasebook::{Phrase, Phrasebook, Writer};
+use pharos_text::phrase_index::{Phrase, PhraseIndex, PhraseIndexBuilder};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -55,7 +55,7 @@ pub struct SuggestionSources {
     history_state: Option<HistoryIndexState>,
     latest: Arc<PhraseIndexes>,
     latest_state: String,
-    queries: Arc<Phrasebook>,
+    queries: Arc<PhraseIndex>,
     pub(crate) speller: Speller,
     block: Vec<String>,
 }
@@ -82,11 +82,11 @@ impl SuggestionSources {
             Arc::clone(&previous.latest)
         } else {
             Arc::new(PhraseIndexes::of(
-                PhraseIndexBuilder::of(view, GenerationScope::Latest)?,
+                PhraseIndexesBuilder::of(view, GenerationScope::Latest)?,
                 config.phrases,
             ))
         };
-        let mut past_queries = Writer::default();
+        let mut past_queries = PhraseIndexBuilder::default();
         for (query, times) in queries {
             past_queries.add(&query, times as f32);
         }
@@ -119,7 +119,7 @@ impl SuggestionSources {
         }
         let indexes = match PhraseIndexes::read(models) {
             Some(indexes) => indexes,
-            None => PhraseIndexes::of(PhraseIndexBuilder::of(view, GenerationScope::All)?, config.phrases),
+            None => PhraseIndexes::of(PhraseIndexesBuilder::of(view, GenerationScope::All)?, config.phrases),
         };
         Ok((Arc::new(indexes), Some(state)))
     }
@@ -155,7 +155,7 @@ impl SuggestionSources {
     }
 
     /// Returns the indexes of past queries, titles and words, in this order.
-    pub(crate) fn indexes(&self) -> [&Phrasebook; 5] {
+    pub(crate) fn indexes(&self) -> [&PhraseIndex; 5] {
         let (history, latest) = (&self.history, &self.latest);
         [&self.queries, &history.phrases, &latest.phrases, &history.words, &latest.words]
     }
@@ -199,7 +199,7 @@ impl SuggestionSources {
 impl SuggestionSources {
     /// Creates sources with these words and phrases.
     pub(crate) fn for_tests(known: &[(&str, u64)]) -> Self {
-        let mut builder = PhraseIndexBuilder::default();
+        let mut builder = PhraseIndexesBuilder::default();
         known.iter().for_each(|(word, pages)| builder.words.add(word, *pages as f32));
         let history = Arc::new(PhraseIndexes::of(builder, usize::MAX));
         Self { speller: Speller::from_indexes([&history.words]), history, ..Self::default() }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
-use pharos_index::{Copy, EmbeddedIndex, HistoryBuilder, Index, IndexChange, IndexDocument};
+use pharos_index::{EmbeddedIndex, HistoryBuilder, Index, IndexChange, IndexDocument, PageCopy};
 use proptest::prelude::*;
 
 use crate::{CacheUse, ClickRules, Clicks, SearchRequest, SearchResponse, SearchService};
@@ -59,7 +59,7 @@ impl TestIndex {
             let mut page = IndexDocument { group: Some(url(nth / 2 * 2).id()), ..page.clone() };
             if nth % 3 == 0 {
                 let url = PageUrl::parse(&format!("http://copies.example/{nth}")).unwrap();
-                page.copies = vec![Copy { url, position: at, fetched: Timestamp::EPOCH }];
+                page.copies = vec![PageCopy { url, position: at, fetched: Timestamp::EPOCH }];
             }
             history.add(&page).unwrap();
         }

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pharos_core::config::Combine;
+use pharos_core::config::ScoreCombination;
 use pharos_core::{Config, LibraryPosition, PageId, PageUrl};
 use pharos_index::{
     EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, LinkFigures, LinkMaxima,
@@ -135,7 +135,7 @@ fn measure_placement(
     let index = Arc::new(index);
     let mut config = config.clone();
     let mut places = [(0, 0.0); 2];
-    for (place, combine) in places.iter_mut().zip([Combine::Sum, Combine::Product]) {
+    for (place, combine) in places.iter_mut().zip([ScoreCombination::Sum, ScoreCombination::Product]) {
         config.rank.combine = combine;
         let search = SearchService::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &config);
         search.set_clicks(clicks(trick, effort));

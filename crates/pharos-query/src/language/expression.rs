@@ -4,8 +4,8 @@ use std::fmt;
 
 use pharos_core::{PageId, PageUrl, SiteId};
 use pharos_index::{PageLabel, PagePart, Query};
+use pharos_text::analyser::stop_words::is_stop_word;
 use pharos_text::is_han;
-use pharos_text::stop_words::is_stop_word;
 
 use crate::language::parse::MAX_TERMS;
 use crate::language::term::{IsIndexed, QueryTerm};

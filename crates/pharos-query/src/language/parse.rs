@@ -17,8 +17,9 @@
 //! Full-width and Chinese punctuation is equivalent: （） ： ｜ － “” 「」 『』 《》. Text that is not a valid operator is
 //! parsed as words; no text is an error.
 
-use pharos_index::{PageLabel, PagePart, day};
-use pharos_text::stop_words::is_stop_word;
+use pharos_index::document::day;
+use pharos_index::{PageLabel, PagePart};
+use pharos_text::analyser::stop_words::is_stop_word;
 use pharos_text::{Analyser, normalise};
 
 use crate::language::expression::{Expression, PageTarget};

@@ -1,15 +1,15 @@
 //! A word of a query, and its translation to index queries.
 
 use pharos_index::Query;
+use pharos_text::analyser::stem::stem_term;
 use pharos_text::dictionary::Dictionary;
-use pharos_text::stem::stem_term;
-use pharos_text::vocabulary::Kind;
+use pharos_text::vocabulary::WordKind;
 use pharos_text::{Analyser, Token, is_han, normalise};
 
 use crate::rank::EXACT_FORM_BONUS;
 
 /// Returns `true` if all generations were segmented with a word of the vocabulary.
-pub(crate) type IsIndexed<'a> = &'a dyn Fn(&str, Kind) -> bool;
+pub(crate) type IsIndexed<'a> = &'a dyn Fn(&str, WordKind) -> bool;
 
 /// A word of a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ enum WholeTerm {
     Always,
     Never,
     /// If all generations were segmented with this word of the vocabulary.
-    IfIndexed(Kind),
+    IfIndexed(WordKind),
 }
 
 impl QueryTerm {
@@ -64,11 +64,11 @@ impl QueryTerm {
             parts.clear();
         }
         let whole = if is_name {
-            WholeTerm::IfIndexed(Kind::Extension)
+            WholeTerm::IfIndexed(WordKind::Extension)
         } else if parts.is_empty() || !word.contains(is_han) || Dictionary::base().contains(&word) {
             WholeTerm::Always
         } else if analyser.vocabulary().contains(&word) {
-            WholeTerm::IfIndexed(Kind::Base)
+            WholeTerm::IfIndexed(WordKind::Base)
         } else {
             WholeTerm::Never
         };
@@ -168,9 +168,9 @@ mod tests {
     /// Analyses a text with a vocabulary of three additional words.
     fn terms(text: &str) -> Vec<QueryTerm> {
         let mut words = Vocabulary::new(Dictionary::base());
-        words.add("爱心社", Some(Kind::Base), None, "").unwrap();
-        words.add("灯塔图书馆", Some(Kind::Extension), None, "").unwrap();
-        words.add("360搜索引擎", Some(Kind::Extension), None, "").unwrap();
+        words.add("爱心社", Some(WordKind::Base), None, "").unwrap();
+        words.add("灯塔图书馆", Some(WordKind::Extension), None, "").unwrap();
+        words.add("360搜索引擎", Some(WordKind::Extension), None, "").unwrap();
         QueryTerm::parse_all(text, &Analyser::with(Arc::new(words)))
     }
 
@@ -217,7 +217,7 @@ mod tests {
         );
         let own = &terms("爱心社")[0];
         assert_eq!(own.phrase_terms(never).len(), 3);
-        assert_eq!(own.phrase_terms(&|word, kind| word == "爱心社" && kind == Kind::Base).len(), 1);
+        assert_eq!(own.phrase_terms(&|word, kind| word == "爱心社" && kind == WordKind::Base).len(), 1);
     }
 
     #[test]
@@ -264,8 +264,8 @@ mod tests {
             text in "[a-c4+#.&½㍿第三十百京大学灯塔图书馆爱心社社 -]{1,16}|[a-c4 灯塔图书馆爱心社]{1,16}|[ゲームのカ서울에2 灯a]{1,12}", from in 0usize..16, len in 1usize..9
         ) {
             let mut words = Vocabulary::new(Dictionary::base());
-            words.add("爱心社", Some(Kind::Base), None, "").unwrap();
-            words.add("灯塔图书馆", Some(Kind::Extension), None, "").unwrap();
+            words.add("爱心社", Some(WordKind::Base), None, "").unwrap();
+            words.add("灯塔图书馆", Some(WordKind::Extension), None, "").unwrap();
             words.add("a灯塔", None, None, "").unwrap();
             let knowing = Analyser::with(Arc::new(words));
             let borders: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use pharos_index::Zone;
+use pharos_index::document::zones::Zone;
 
 /// Weight of a plain occurrence (W0).
 const PLAIN_WEIGHT: f64 = 1.0;

@@ -4,7 +4,7 @@
 //! than its weight, whatever manipulation it is subject to. With the product, each part multiplies all others; it
 //! exists for comparison.
 
-use pharos_core::config::{Combine, PartWeights};
+use pharos_core::config::{ScoreCombination, ScoreWeights};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -37,19 +37,19 @@ pub struct Contribution {
 }
 
 impl ScoreParts {
-    /// Returns the values in the order of [`PartWeights::NAMES`].
+    /// Returns the values in the order of [`ScoreWeights::NAMES`].
     fn values(&self) -> [f64; 7] {
         let Self { words, near, title, links, home, clicks, fresh, .. } = *self;
         [words, near, title, links, home, clicks.unwrap_or_default(), fresh]
     }
 
     /// Returns the score.
-    pub(crate) fn score(&self, weights: &PartWeights, combine: Combine) -> f64 {
+    pub(crate) fn score(&self, weights: &ScoreWeights, combine: ScoreCombination) -> f64 {
         let sum = |of: &[f64], by: &[f64]| of.iter().zip(by).map(|(value, k)| value * k).sum::<f64>();
         let (values, k) = (self.values(), weights.values());
         match combine {
-            Combine::Sum => sum(&values, &k) + self.boost,
-            Combine::Product => {
+            ScoreCombination::Sum => sum(&values, &k) + self.boost,
+            ScoreCombination::Product => {
                 // Words, links and clicks are multiplied (WB·WL·WU). The other parts belong to the words.
                 let of_words = |all: [f64; 7]| [all[0], all[1], all[2], all[4], all[6]];
                 let all: f64 = of_words(k).iter().sum();
@@ -61,8 +61,8 @@ impl ScoreParts {
     }
 
     /// Returns the contribution of each part.
-    pub(crate) fn contributions(&self, weights: &PartWeights) -> Vec<Contribution> {
-        let parts = PartWeights::NAMES.into_iter().zip(self.values()).zip(weights.values());
+    pub(crate) fn contributions(&self, weights: &ScoreWeights) -> Vec<Contribution> {
+        let parts = ScoreWeights::NAMES.into_iter().zip(self.values()).zip(weights.values());
         let mut all: Vec<Contribution> = parts
             .filter(|(_, weight)| *weight > 0.0)
             .map(|((part, value), weight)| Contribution { part, value, weight, gives: value * weight })
@@ -94,10 +94,14 @@ mod tests {
             clicks: Some(0.02),
             ..ScoreParts::default()
         };
-        let gain = clicked.score(&weights, Combine::Sum) - before.score(&weights, Combine::Sum);
+        let gain =
+            clicked.score(&weights, ScoreCombination::Sum) - before.score(&weights, ScoreCombination::Sum);
         assert!(gain <= weights.clicks + 1e-12, "{gain}");
-        assert!(good.score(&weights, Combine::Sum) > clicked.score(&weights, Combine::Sum));
-        assert!(good.score(&weights, Combine::Product) < clicked.score(&weights, Combine::Product));
+        assert!(good.score(&weights, ScoreCombination::Sum) > clicked.score(&weights, ScoreCombination::Sum));
+        assert!(
+            good.score(&weights, ScoreCombination::Product)
+                < clicked.score(&weights, ScoreCombination::Product)
+        );
     }
 
     #[test]
@@ -105,7 +109,7 @@ mod tests {
         let weights = RankConfig::default().site;
         let parts = ScoreParts { words: 0.3, near: 1.0, home: 0.5, boost: 0.2, ..ScoreParts::default() };
         let sum: f64 = parts.contributions(&weights).iter().map(|part| part.gives).sum();
-        assert!((sum - parts.score(&weights, Combine::Sum)).abs() < 1e-12);
+        assert!((sum - parts.score(&weights, ScoreCombination::Sum)).abs() < 1e-12);
         assert!(parts.contributions(&weights).iter().any(|part| part.part == "boost"));
     }
 
@@ -116,7 +120,7 @@ mod tests {
             ScoreParts { words: 0.3, links: 0.5, ..ScoreParts::default() },
             ScoreParts { words: 0.2, links: 0.5, ..ScoreParts::default() },
         );
-        for combine in [Combine::Sum, Combine::Product] {
+        for combine in [ScoreCombination::Sum, ScoreCombination::Product] {
             assert!(a.score(&weights, combine) > b.score(&weights, combine));
         }
     }

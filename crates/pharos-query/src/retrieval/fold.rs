@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use pharos_core::PageId;
-use pharos_graph::duplicates::{Method as _, MinHash, MinHashSignature};
+use pharos_graph::duplicates::{DuplicateDetector as _, MinHash, MinHashSignature};
 use pharos_index::document::DuplicateSignature;
 use pharos_index::{Candidate, IndexError, IndexView};
 
@@ -133,7 +133,7 @@ mod tests {
     use pharos_core::config::Config;
     use pharos_core::{LibraryPosition, PageUrl, Timestamp};
     use pharos_graph::duplicates::PageText;
-    use pharos_index::{Copy, EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument};
+    use pharos_index::{EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, PageCopy};
 
     use super::*;
     use crate::{SearchRequest, SearchResponse, SearchService};
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_representative_is_shown_at_the_rank_of_the_best() {
-        let copy = Copy { url: url("copy"), position: AT, fetched: Timestamp::EPOCH };
+        let copy = PageCopy { url: url("copy"), position: AT, fetched: Timestamp::EPOCH };
         let first = IndexDocument { copies: vec![copy], ..in_group("first", page("first", 1)) };
         let pages = [page("better", 5), in_group("first", page("best", 9)), first];
         let (_dir, search) = search(&pages);

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use pharos_core::PageId;
 use pharos_core::config::{QueryConfig, RankConfig, RankModel};
-use pharos_index::{Candidate, Evidence, IndexError, IndexView, LinkFigures, Query, RetrievalRequest};
+use pharos_index::read::evidence::Evidence;
+use pharos_index::{Candidate, IndexError, IndexView, LinkFigures, Query, RetrievalRequest};
 use pharos_text::Analyser;
 
 use crate::cache::ResponseState;

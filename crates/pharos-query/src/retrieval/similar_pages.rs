@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use pharos_index::read::evidence::DocumentFrequencies;
 use pharos_index::{IndexError, IndexView};
 use pharos_text::Analyser;
-use pharos_text::stop_words::is_stop_word;
+use pharos_text::analyser::stop_words::is_stop_word;
 
 use crate::language::expression::PageTarget;
 use crate::rank::bm25::{Bm25, WordStatistics};

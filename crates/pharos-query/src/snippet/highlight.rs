@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use pharos_text::stem::stem_term;
-use pharos_text::variants::fold;
+use pharos_text::analyser::stem::stem_term;
+use pharos_text::analyser::variants::fold;
 use pharos_text::{Analyser, is_han};
 
 /// The words to highlight.

@@ -1,6 +1,6 @@
 //! Changes applied to the catalog, and the result of applying them.
 
-use pharos_core::config::CrawlScope;
+use pharos_core::config::LinkScope;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::Validators;
 /// Rules of a crawl: scope, limits and filters. An operator's decision, recorded in the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrawlRules {
-    pub scope: CrawlScope,
+    pub scope: LinkScope,
     /// Maximum link distance from a seed.
     pub max_depth: u32,
     /// Maximum length of a redirect chain.
@@ -48,7 +48,7 @@ pub struct CrawlRules {
 impl Default for CrawlRules {
     fn default() -> Self {
         Self {
-            scope: CrawlScope::Host,
+            scope: LinkScope::Host,
             max_depth: 17,
             max_redirects: 5,
             include: Vec::new(),

@@ -11,7 +11,7 @@
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 
 use super::{
-    CatalogChange, DiscoveredLink, PageReport, PageState, Removal, ResponseSummary, Validators, VisitOutcome,
+    CatalogChange, DiscoveredLink, PageDetails, PageState, Removal, ResponseSummary, Validators, VisitOutcome,
 };
 
 /// Maximum weight of a page.
@@ -330,9 +330,9 @@ impl PageEntry {
     }
 
     /// Converts the entry to its public form.
-    pub(super) fn into_report(self, url: PageUrl) -> PageReport {
+    pub(super) fn into_report(self, url: PageUrl) -> PageDetails {
         let due = if self.state == PageState::Waiting { Some(self.found_at) } else { self.due };
-        PageReport {
+        PageDetails {
             url,
             state: self.state,
             depth: self.path.depth,

@@ -74,7 +74,7 @@ pub enum PageState {
 
 /// The catalog entry of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PageReport {
+pub struct PageDetails {
     pub url: PageUrl,
     pub state: PageState,
     /// Link distance from a seed.

@@ -22,8 +22,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use super::{
-    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, PageFailure,
-    PageFailureQuery, PageReport, PageVersion, Removal, RobotsFile, RobotsState, SiteCounts, SiteList,
+    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, PageDetails,
+    PageFailure, PageFailureQuery, PageVersion, Removal, RobotsFile, RobotsState, SiteCounts, SiteList,
     SiteQuery, SiteReport, SiteRow, Submission,
 };
 use crate::StoreError;
@@ -214,7 +214,7 @@ fn read_report_row(row: &Row<'_>) -> rusqlite::Result<ReportRow> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, read_page(row, 3)?))
 }
 
-fn to_report((https, site, path, page): ReportRow) -> Result<PageReport, StoreError> {
+fn to_report((https, site, path, page): ReportRow) -> Result<PageDetails, StoreError> {
     Ok(page.into_report(read_url(https, &site, &path)?))
 }
 
@@ -415,7 +415,7 @@ impl Catalog for SqliteCatalog {
         )
     }
 
-    fn page(&self, id: PageId) -> Result<Option<PageReport>, StoreError> {
+    fn page(&self, id: PageId) -> Result<Option<PageDetails>, StoreError> {
         let row = self.query_one(ONE_PAGE, [signed(id.site().0), signed(id.page())], read_report_row)?;
         row.map(to_report).transpose()
     }
@@ -425,7 +425,7 @@ impl Catalog for SqliteCatalog {
         site: Option<SiteId>,
         after: Option<PageId>,
         limit: usize,
-    ) -> Result<Vec<PageReport>, StoreError> {
+    ) -> Result<Vec<PageDetails>, StoreError> {
         // The smallest key to return.
         let mut from = match after {
             None => (i64::MIN, i64::MIN),

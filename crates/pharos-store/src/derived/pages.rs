@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::Sections;
 use super::encoding::DecodeError;
-use super::{AnalysedPage, AnalysedRecord, BlockPart};
+use super::{BlockPart, DerivedPage, DerivedRecord};
 
 /// Size at which a section is closed: small enough to read one of its pages within a millisecond, large enough to
 /// compress well.
@@ -41,7 +41,7 @@ struct PageLine {
 }
 
 /// Encodes the line of a page without its links. Returns `None` if it cannot be written as JSON.
-pub(super) fn encode_line(record: &AnalysedRecord, page: &PageObject) -> Option<Vec<u8>> {
+pub(super) fn encode_line(record: &DerivedRecord, page: &PageObject) -> Option<Vec<u8>> {
     let url = (page.url != record.url.as_str()).then_some(&record.url);
     let mut line = Vec::with_capacity(1024 + page.text.len() + page.html.len());
     let out = PageLineRef { position: record.position, next: record.next.offset, at: record.at, url, page };
@@ -86,7 +86,7 @@ impl PagesBuilder {
 }
 
 /// Reads the pages of a block part, which is one section.
-pub(super) fn read_pages(part: &BlockPart) -> Result<std::vec::IntoIter<AnalysedPage>, DecodeError> {
+pub(super) fn read_pages(part: &BlockPart) -> Result<std::vec::IntoIter<DerivedPage>, DecodeError> {
     let mut pages = Vec::new();
     for index in part.sections.clone() {
         let text = part.block.section(&part.file, index)?;
@@ -108,7 +108,7 @@ pub(super) fn read_pages(part: &BlockPart) -> Result<std::vec::IntoIter<Analysed
                     PageUrl::parse(&line.page.url).map_err(|_| DecodeError("page without a valid URL"))?
                 }
             };
-            pages.push(AnalysedPage { position: line.position, next, at: line.at, url, page: line.page });
+            pages.push(DerivedPage { position: line.position, next, at: line.at, url, page: line.page });
         }
     }
     Ok(pages.into_iter())

@@ -13,7 +13,7 @@ use pharos_core::{LibraryPosition, PageUrl, SiteName};
 use super::blocks::{Block, BlockRead, DerivedKind, FIRST_POSITION, scan_blocks};
 use super::encoding::DecodeError;
 use super::{
-    AnalysedPage, BlockPart, DerivedDefect, DerivedDefectKind, DerivedItem, LinkPair, PROGRESS_FILE,
+    BlockPart, DerivedDefect, DerivedDefectKind, DerivedItem, DerivedPage, LinkPair, PROGRESS_FILE,
     PageLinks, links, pages,
 };
 use crate::StoreError;
@@ -43,7 +43,7 @@ impl DerivedReader {
         &self,
         from: LibraryPosition,
         to: LibraryPosition,
-    ) -> impl Iterator<Item = Result<DerivedItem<AnalysedPage>, StoreError>> + Send + use<> {
+    ) -> impl Iterator<Item = Result<DerivedItem<DerivedPage>, StoreError>> + Send + use<> {
         JoinedPages {
             pages: self.items(DerivedKind::Pages, from, to, pages::read_pages).peekable(),
             links: self.items(DerivedKind::Links, from, to, links::read_links).peekable(),
@@ -56,7 +56,7 @@ impl DerivedReader {
         &self,
         from: LibraryPosition,
         to: LibraryPosition,
-    ) -> impl Iterator<Item = Result<DerivedItem<AnalysedPage>, StoreError>> + Send + use<> {
+    ) -> impl Iterator<Item = Result<DerivedItem<DerivedPage>, StoreError>> + Send + use<> {
         self.items(DerivedKind::Pages, from, to, pages::read_pages)
     }
 
@@ -97,12 +97,12 @@ impl DerivedReader {
     }
 
     /// Returns the page whose record is at a position, with its links, or `None` if no valid data is stored.
-    pub fn page(&self, position: LibraryPosition) -> Result<Option<AnalysedPage>, StoreError> {
+    pub fn page(&self, position: LibraryPosition) -> Result<Option<DerivedPage>, StoreError> {
         first_item(self.pages(position, after(position)))
     }
 
     /// Returns the page whose record is at a position, with empty `links`. Much faster than [`page`](Self::page).
-    pub fn page_without_links(&self, position: LibraryPosition) -> Result<Option<AnalysedPage>, StoreError> {
+    pub fn page_without_links(&self, position: LibraryPosition) -> Result<Option<DerivedPage>, StoreError> {
         first_item(self.pages_without_links(position, after(position)))
     }
 
@@ -385,10 +385,10 @@ fn span<T>(
 
 impl<P, L> Iterator for JoinedPages<P, L>
 where
-    P: Iterator<Item = Result<DerivedItem<AnalysedPage>, StoreError>>,
+    P: Iterator<Item = Result<DerivedItem<DerivedPage>, StoreError>>,
     L: Iterator<Item = Result<DerivedItem<PageLinks>, StoreError>>,
 {
-    type Item = Result<DerivedItem<AnalysedPage>, StoreError>;
+    type Item = Result<DerivedItem<DerivedPage>, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

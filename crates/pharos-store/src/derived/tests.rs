@@ -20,7 +20,7 @@ fn position(file: u32, offset: u64) -> LibraryPosition {
 }
 
 /// Returns a record of 100 bytes after a file header of 50 bytes, as page `n` of a small site.
-fn record(file: u32, n: u64) -> AnalysedRecord {
+fn record(file: u32, n: u64) -> DerivedRecord {
     let link =
         |text: &str, anchor: String, kind, rel: &str| Link { url: url(text), anchor, kind, rel: rel.into() };
     let here = url(&format!("http://www{}.example.org/{file}/{n}?q=灯", n % 3));
@@ -44,7 +44,7 @@ fn record(file: u32, n: u64) -> AnalysedRecord {
         links: links[..n as usize % 5].to_vec(),
         ..Default::default()
     };
-    AnalysedRecord {
+    DerivedRecord {
         position: position(file, 50 + 100 * n),
         next: position(file, 150 + 100 * n),
         at: Timestamp::from_millis(1_700_000_000_123 + n as i64),
@@ -54,13 +54,13 @@ fn record(file: u32, n: u64) -> AnalysedRecord {
 }
 
 /// Three library files of twenty records.
-fn library() -> Vec<AnalysedRecord> {
+fn library() -> Vec<DerivedRecord> {
     (1..=3).flat_map(|file| (0..20).map(move |n| record(file, n))).collect()
 }
 
-fn stored(record: &AnalysedRecord) -> Option<AnalysedPage> {
-    let AnalysedRecord { position, next, at, url, page } = record.clone();
-    page.map(|page| AnalysedPage { position, next, at, url, page })
+fn stored(record: &DerivedRecord) -> Option<DerivedPage> {
+    let DerivedRecord { position, next, at, url, page } = record.clone();
+    page.map(|page| DerivedPage { position, next, at, url, page })
 }
 
 /// Adds all records that the writer has not processed, with a flush after every seventh record.
@@ -353,7 +353,7 @@ fn measure() {
                 ..Default::default()
             };
             let (position, next) = (position(1, n * 5_000), position(1, (n + 1) * 5_000));
-            AnalysedRecord { position, next, at: Timestamp::EPOCH, url, page: Some(page) }
+            DerivedRecord { position, next, at: Timestamp::EPOCH, url, page: Some(page) }
         })
         .collect();
     let dir = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use super::block_writer::BlockWriter;
 use super::blocks::{DerivedKind, FIRST_POSITION, MAX_SECTIONS};
 use super::links::LinksBuilder;
 use super::pages::{self, PagesBuilder};
-use super::{AnalysedRecord, PROGRESS_FILE};
+use super::{DerivedRecord, PROGRESS_FILE};
 use crate::StoreError;
 
 /// Number of pages, and bytes of page objects, at which a block is written.
@@ -73,11 +73,11 @@ impl DerivedWriter {
     /// Adds records in library order, from [`absorbed`](Self::absorbed) on. Library ranges between two records are
     /// assumed to contain no page. Records that are durable or pending already are ignored. A block is written
     /// whenever enough data is pending, and at the end of each library volume.
-    pub fn add(&mut self, records: impl IntoIterator<Item = AnalysedRecord>) -> Result<(), StoreError> {
+    pub fn add(&mut self, records: impl IntoIterator<Item = DerivedRecord>) -> Result<(), StoreError> {
         records.into_iter().try_for_each(|record| self.add_one(record))
     }
 
-    fn add_one(&mut self, mut record: AnalysedRecord) -> Result<(), StoreError> {
+    fn add_one(&mut self, mut record: DerivedRecord) -> Result<(), StoreError> {
         if record.position.file > self.reached.file {
             self.write(LibraryPosition { file: record.position.file, offset: 0 })?;
         }
@@ -97,7 +97,7 @@ impl DerivedWriter {
         if is_full { self.flush() } else { Ok(()) }
     }
 
-    fn collect(&mut self, record: &mut AnalysedRecord) {
+    fn collect(&mut self, record: &mut DerivedRecord) {
         let Some(mut page) = record.page.take() else { return };
         let links = mem::take(&mut page.links);
         let Some(line) = pages::encode_line(record, &page).filter(|line| line.len() <= MAX_PAGE) else {

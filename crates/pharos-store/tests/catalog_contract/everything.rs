@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pharos_core::{PageUrl, SiteName, Timestamp};
 use pharos_store::catalog::{
-    Catalog, CatalogCounts, CrawlRules, DueOrder, PageFailure, PageFailureQuery, PageReport, PageVersion,
+    Catalog, CatalogCounts, CrawlRules, DueOrder, PageDetails, PageFailure, PageFailureQuery, PageVersion,
     RobotsFile, SiteOrder, SiteQuery, SiteRow,
 };
 
@@ -13,7 +13,7 @@ use crate::*;
 /// The complete content of a catalog, in an order independent of its history.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Everything {
-    pub(crate) reports: Vec<(PageReport, Vec<PageVersion>)>,
+    pub(crate) reports: Vec<(PageDetails, Vec<PageVersion>)>,
     counts: CatalogCounts,
     rules: Option<CrawlRules>,
     robots: Option<RobotsFile>,

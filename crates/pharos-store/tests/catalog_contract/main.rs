@@ -10,11 +10,11 @@ mod recrawl;
 use std::collections::HashSet;
 use std::path::Path;
 
-use pharos_core::config::CrawlScope;
+use pharos_core::config::LinkScope;
 use pharos_core::{PageUrl, SiteName, Timestamp};
 use pharos_store::LibraryPosition;
 use pharos_store::catalog::{
-    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DiscoveredLink, DueOrder, PageReport,
+    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DiscoveredLink, DueOrder, PageDetails,
     PageState, PageVersion, Removal, ResponseSummary, RobotsFile, RobotsState, SqliteCatalog, Validators,
     VisitOutcome,
 };
@@ -141,7 +141,7 @@ fn due(catalog: &dyn Catalog, seconds: i64) -> Vec<String> {
     pages.iter().map(|p| p.url.path_and_query().to_string()).collect()
 }
 
-fn report(catalog: &dyn Catalog, path: &str) -> PageReport {
+fn report(catalog: &dyn Catalog, path: &str) -> PageDetails {
     catalog.page(url(path).id()).unwrap().unwrap()
 }
 
@@ -249,7 +249,7 @@ fn adding_a_seed_again_retries_it(path: &Path, open: Open<'_>) {
 fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     assert_eq!(catalog.rules().unwrap(), None);
-    let rules = CrawlRules { scope: CrawlScope::Domain, max_depth: 3, ..CrawlRules::default() };
+    let rules = CrawlRules { scope: LinkScope::Domain, max_depth: 3, ..CrawlRules::default() };
     let robots = |seconds, state| RobotsFile {
         url: url("/").robots_txt(),
         at: at(seconds),
@@ -321,7 +321,7 @@ fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
     let applied = catalog.apply(&old, position(6)).unwrap();
     let id = url("/a").id();
     assert_eq!(applied.outdated, [(id, position(3)), (id, position(5))]);
-    assert_eq!(report(&*catalog, "/a"), PageReport { visits: 3, ..before });
+    assert_eq!(report(&*catalog, "/a"), PageDetails { visits: 3, ..before });
     let version = |seconds, status, offset| PageVersion {
         links: 0,
         new_links: 0,

@@ -1,6 +1,6 @@
 //! Samples of live metrics: one every second, kept for ten minutes.
 //!
-//! Engine figures come from the status file of the owner process ([`pharos_engine::live`]), whichever process that is;
+//! Engine figures come from the status file of the owner process ([`pharos_engine::status::engine_status::read_engine_status`]), whichever process that is;
 //! machine figures are read here. A reconnecting browser sends the id of its last sample and gets those after it.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pharos_engine::{Live, MachineReading, Phase, ThreadReading, live, thread_readings};
+use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine_status};
+use pharos_engine::status::machine::{MachineReading, ThreadReading, thread_readings};
 use pharos_store::DataDir;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -62,7 +63,7 @@ pub(crate) struct Sample {
 /// The previous readings, to compute differences from.
 struct Reading {
     at: Instant,
-    live: Option<Live>,
+    live: Option<EngineStatus>,
     machine: MachineReading,
     own: BTreeMap<&'static str, ThreadReading>,
 }
@@ -113,7 +114,7 @@ impl Sampler {
     fn read(&self) -> Reading {
         Reading {
             at: Instant::now(),
-            live: live(&self.data),
+            live: read_engine_status(&self.data),
             machine: MachineReading::now(self.data.root()),
             own: thread_readings(),
         }
@@ -147,17 +148,17 @@ fn run(sampler: &Weak<Sampler>) {
 }
 
 /// Returns the state of the crawl as an identifier.
-pub(crate) fn state_name(live: Option<&Live>) -> &'static str {
+pub(crate) fn state_name(live: Option<&EngineStatus>) -> &'static str {
     let Some(live) = live else { return "off" };
     match &live.phase {
-        Phase::Idle => "idle",
-        Phase::Replaying => "replaying",
-        Phase::Running if live.held => "held",
-        Phase::Running if live.no_room => "no-room",
-        Phase::Running => "running",
-        Phase::Empty => "empty",
-        Phase::Ended(_) => "ended",
-        Phase::Failed(_) => "failed",
+        CrawlPhase::Idle => "idle",
+        CrawlPhase::Replaying => "replaying",
+        CrawlPhase::Running if live.held => "held",
+        CrawlPhase::Running if live.no_room => "no-room",
+        CrawlPhase::Running => "running",
+        CrawlPhase::Empty => "empty",
+        CrawlPhase::Ended(_) => "ended",
+        CrawlPhase::Failed(_) => "failed",
     }
 }
 
@@ -165,7 +166,7 @@ fn sample_between(before: &Reading, now: &Reading) -> Sample {
     let seconds = now.at.duration_since(before.at).as_secs_f64().max(0.001);
     let rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / seconds;
     // Counters of another owner process cannot be compared.
-    let same = |live: &&Live| {
+    let same = |live: &&EngineStatus| {
         now.live.as_ref().is_some_and(|now| now.process == live.process && now.since == live.since)
     };
     let (live, earlier) = (now.live.clone().unwrap_or_default(), before.live.as_ref().filter(same));
@@ -213,15 +214,15 @@ mod tests {
 
     #[test]
     fn rates_are_taken_within_the_life_of_one_owner() {
-        let at = |seconds: i64, pages: u64, process: u32| Live {
+        let at = |seconds: i64, pages: u64, process: u32| EngineStatus {
             at: pharos_core::Timestamp::from_millis(seconds * 1000),
             process,
             pages,
-            phase: Phase::Running,
-            ..Live::default()
+            phase: CrawlPhase::Running,
+            ..EngineStatus::default()
         };
         let begun = Instant::now();
-        let read = |seconds: u64, live: Option<Live>| Reading {
+        let read = |seconds: u64, live: Option<EngineStatus>| Reading {
             at: begun + Duration::from_secs(seconds),
             live,
             machine: MachineReading {

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use pharos_engine::{Live, ThreadReading};
+use pharos_engine::status::engine_status::EngineStatus;
+use pharos_engine::status::machine::ThreadReading;
 use serde::Serialize;
 
 /// Threads that use more than this share of a CPU each are CPU-bound.
@@ -52,8 +53,8 @@ const STAGES: [&str; 6] = ["fetch", "shelve", "read", "absorb", "build", "query"
 
 /// Computes the stages between two readings: engine stages from the status of the owner process, queries from this process.
 pub(crate) fn stage_samples(
-    before: &Live,
-    now: &Live,
+    before: &EngineStatus,
+    now: &EngineStatus,
     own_before: &BTreeMap<&'static str, ThreadReading>,
     own_now: &BTreeMap<&'static str, ThreadReading>,
     seconds: f64,
@@ -90,7 +91,7 @@ pub(crate) fn stage_samples(
         .collect()
 }
 
-fn bottleneck_of(stage: &StageSample, live: &Live, processors: u32) -> Bottleneck {
+fn bottleneck_of(stage: &StageSample, live: &EngineStatus, processors: u32) -> Bottleneck {
     // A single thread can use one CPU, a pool no more than there are.
     let pool = matches!(stage.name, "read" | "query" | "fetch");
     let most = if pool { stage.threads.min(processors).max(1) } else { 1 };
@@ -116,8 +117,8 @@ fn bottleneck_of(stage: &StageSample, live: &Live, processors: u32) -> Bottlenec
 mod tests {
     use super::*;
 
-    fn status(waiting: &[(&str, u64)], seconds: &[(&str, u32, f64)]) -> Live {
-        Live {
+    fn status(waiting: &[(&str, u64)], seconds: &[(&str, u32, f64)]) -> EngineStatus {
+        EngineStatus {
             at: pharos_core::Timestamp::from_millis(1000),
             waiting: waiting.iter().map(|(name, many)| ((*name).to_string(), *many)).collect(),
             stages: seconds
@@ -128,12 +129,12 @@ mod tests {
                     ((*name).to_string(), reading)
                 })
                 .collect(),
-            ..Live::default()
+            ..EngineStatus::default()
         }
     }
 
-    fn bounds(live: Live) -> BTreeMap<&'static str, Bottleneck> {
-        let before = Live { process: live.process, ..Live::default() };
+    fn bounds(live: EngineStatus) -> BTreeMap<&'static str, Bottleneck> {
+        let before = EngineStatus { process: live.process, ..EngineStatus::default() };
         let stages = stage_samples(&before, &live, &BTreeMap::new(), &BTreeMap::new(), 1.0, 2);
         stages.into_iter().map(|stage| (stage.name, stage.bound)).collect()
     }
@@ -147,9 +148,9 @@ mod tests {
             bounds(status(&[("read", 9), ("absorb", 200)], &[("read", 3, 0.1), ("absorb", 1, 0.2)]));
         assert_eq!((writing["read"], writing["absorb"]), (Bottleneck::Next, Bottleneck::Disk));
         assert_eq!((writing["fetch"], writing["build"]), (Bottleneck::Idle, Bottleneck::Idle));
-        let crowd = Live { under_way: 64, fetchers: 64, queued: 1000, ..status(&[], &[]) };
+        let crowd = EngineStatus { under_way: 64, fetchers: 64, queued: 1000, ..status(&[], &[]) };
         assert_eq!(bounds(crowd)["fetch"], Bottleneck::Network);
-        let polite = Live { under_way: 3, fetchers: 64, queued: 1000, ..status(&[], &[]) };
+        let polite = EngineStatus { under_way: 3, fetchers: 64, queued: 1000, ..status(&[], &[]) };
         assert_eq!(bounds(polite)["fetch"], Bottleneck::Politeness);
     }
 }

@@ -7,7 +7,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use pharos_mining::record::{ClickRecord, Clicked, ImpressionRecord, Shown};
+use pharos_mining::log::records::{ClickKind, ClickRecord, ImpressionKind, ImpressionRecord};
 use utoipa::{IntoParams, ToSchema};
 
 use super::params::ApiParams;
@@ -34,7 +34,7 @@ pub(crate) struct ClickParams {
     #[param(minimum = 0, maximum = 4_294_967_295_u64, example = 1)]
     rank: u32,
     /// Kind of the click; `seen` reports that a browser with scripts shows the page, `leave` the return from a result.
-    #[param(required = false, value_type = ClickKind, default = "result")]
+    #[param(required = false, value_type = ClickParam, default = "result")]
     kind: String,
     /// With `leave`: dwell time on the result in milliseconds, capped at one day.
     #[param(required = false, minimum = 0, maximum = 9_007_199_254_740_991_u64)]
@@ -43,9 +43,9 @@ pub(crate) struct ClickParams {
 
 /// Kind of a click.
 #[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
+#[schema(as = ClickKind, rename_all = "lowercase")]
 #[expect(dead_code, reason = "read by utoipa only")]
-pub(crate) enum ClickKind {
+pub(crate) enum ClickParam {
     Result,
     Snapshot,
     Related,
@@ -72,14 +72,14 @@ pub(crate) enum ClickKind {
 pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
     let params = ApiParams(&visitor);
     let kinds = [
-        ("result", Clicked::Result),
-        ("snapshot", Clicked::Snapshot),
-        ("related", Clicked::Related),
-        ("corrected", Clicked::Corrected),
-        ("leave", Clicked::Leave),
+        ("result", ClickKind::Result),
+        ("snapshot", ClickKind::Snapshot),
+        ("related", ClickKind::Related),
+        ("corrected", ClickKind::Corrected),
+        ("leave", ClickKind::Leave),
     ];
     let kinds = kinds.map(|(name, kind)| (name, Some(kind))).into_iter().chain([("seen", None)]);
-    let kind = params.choice("kind", &kinds.collect::<Vec<_>>())?.unwrap_or(Some(Clicked::Result));
+    let kind = params.choice("kind", &kinds.collect::<Vec<_>>())?.unwrap_or(Some(ClickKind::Result));
     let dwell = params.number("dwell", 0..=MAX_SAFE_INTEGER)?;
     let (Some(impression), Some(rank)) =
         (params.text("impression")?, params.number("rank", 0..=u64::from(u32::MAX))?)
@@ -91,9 +91,9 @@ pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Resu
     let Some(kind) = kind else { return record_seen(&app, impression) };
     let rank = u32::try_from(rank).unwrap_or(u32::MAX);
     let target = match kind {
-        Clicked::Related => ClickTarget::Related,
-        Clicked::Corrected => ClickTarget::Corrected,
-        Clicked::Leave => ClickTarget::Left,
+        ClickKind::Related => ClickTarget::Related,
+        ClickKind::Corrected => ClickTarget::Corrected,
+        ClickKind::Leave => ClickTarget::Left,
         _ => ClickTarget::Result,
     };
     let learning = app.learning();
@@ -108,7 +108,7 @@ pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Resu
         kind,
         asked: click.query,
         rank: Some(rank),
-        order: (kind != Clicked::Leave).then_some(click.order),
+        order: (kind != ClickKind::Leave).then_some(click.order),
         url: (!is_query).then(|| click.target.clone()),
         query: is_query.then_some(click.target),
         dwell_ms: dwell.map(|dwell| dwell.min(MAX_DWELL)),
@@ -123,7 +123,7 @@ fn record_seen(app: &AppState, impression: &str) -> Result<Response, ApiError> {
     learning.log.impression(ImpressionRecord {
         id: impression.to_string(),
         at: learning.clock.now(),
-        kind: Shown::Seen,
+        kind: ImpressionKind::Seen,
         query,
         ..ImpressionRecord::default()
     });

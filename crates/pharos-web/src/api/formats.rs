@@ -4,7 +4,7 @@ pub(crate) mod rss;
 mod searxng;
 
 use axum::response::Response;
-use pharos_query::{Age, Filters, Request};
+use pharos_query::{Age, Filters, SearchRequest};
 
 use super::problem::bad_request_response;
 use crate::pages::paging::{last_page, page_number};
@@ -54,20 +54,20 @@ pub(crate) async fn format_results(
     let page = page_number(visitor.param("pageno").or_else(|| visitor.param("page")));
     let size = config.query.page_size.max(1);
     let reachable = page <= last_page(u64::MAX, size, config.query.max_results);
-    let request = Request {
+    let request = SearchRequest {
         text,
         page: if reachable { page } else { 1 },
         size,
         all: visitor.wants_all(),
         newest_first: visitor.newest_first().unwrap_or_default(),
         filters: filters(visitor),
-        ..Request::default()
+        ..SearchRequest::default()
     };
     let mut answer = app.search(request.clone()).await?;
     if !reachable {
         answer.hits.clear();
     }
-    let request = Request { page, ..request };
+    let request = SearchRequest { page, ..request };
     log_query(app, visitor, format.name(), &request, &answer);
     Ok(match format {
         ResultFormat::Json => searxng::json(&request, &answer),

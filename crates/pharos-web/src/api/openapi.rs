@@ -50,7 +50,7 @@ const PROBLEM: &str = "application/problem+json";
         search::AnswerForm,
         suggest::HotList,
         suggest::HotWindow,
-        click::ClickKind
+        click::ClickParam
     ))
 )]
 struct ApiDoc;

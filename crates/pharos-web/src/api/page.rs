@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use pharos_core::{PageObject, Timestamp};
-use pharos_engine::{Kept, StoredVersion};
+use pharos_engine::status::page_report::{StoredVersion, VersionContent};
 use pharos_store::PageState;
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
@@ -288,10 +288,10 @@ impl ApiPageState {
 impl PageVersion {
     fn new(stored: &StoredVersion, cached_page: Option<&str>) -> Self {
         let (kept, size) = match stored.kept {
-            Kept::Whole(bytes) => (VersionKept::Whole, Some(bytes)),
-            Kept::Unchanged => (VersionKept::Unchanged, None),
-            Kept::Dropped => (VersionKept::Dropped, None),
-            Kept::Damaged => (VersionKept::Damaged, None),
+            VersionContent::Whole(bytes) => (VersionKept::Whole, Some(bytes)),
+            VersionContent::Unchanged => (VersionKept::Unchanged, None),
+            VersionContent::Dropped => (VersionKept::Dropped, None),
+            VersionContent::Damaged => (VersionKept::Damaged, None),
         };
         let version = &stored.version;
         // Only successful responses have a cached page.
@@ -319,7 +319,7 @@ fn version_time(at: Timestamp) -> String {
 mod tests {
     use axum::http::StatusCode;
     use pharos_core::{Config, PageUrl};
-    use pharos_store::{Answered, Change, Found, Outcome, Removal};
+    use pharos_store::catalog::{CatalogChange, DiscoveredLink, Removal, ResponseSummary, VisitOutcome};
     use serde_json::{Value, json};
 
     use super::*;
@@ -339,8 +339,8 @@ mod tests {
         },
     ];
 
-    fn visited(url: &PageUrl, at: Timestamp, outcome: Outcome) -> Change {
-        Change::Visited { url: url.clone(), at, outcome, next_due: None }
+    fn visited(url: &PageUrl, at: Timestamp, outcome: VisitOutcome) -> CatalogChange {
+        CatalogChange::Visited { url: url.clone(), at, outcome, next_due: None }
     }
 
     #[tokio::test]
@@ -349,18 +349,30 @@ mod tests {
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
         let position = service.search.page(PAGES[0].url().id()).unwrap().unwrap().position;
         let url = |path: &str| PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
-        let answered =
-            Answered { status: 200, position, digest: 255, indexable: true, ..Answered::default() };
-        let mut changes: Vec<Change> = ["a", "waiting", "failed", "refused", "removed"]
+        let answered = ResponseSummary {
+            status: 200,
+            position,
+            digest: 255,
+            indexable: true,
+            ..ResponseSummary::default()
+        };
+        let mut changes: Vec<CatalogChange> = ["a", "waiting", "failed", "refused", "removed"]
             .map(|path| {
-                Change::Found(Found { anchor: "secret anchor".into(), ..Found::new(url(path), 7, at) })
+                CatalogChange::Found(DiscoveredLink {
+                    anchor: "secret anchor".into(),
+                    ..DiscoveredLink::new(url(path), 7, at)
+                })
             })
             .into();
         let reason = "private address 10.0.0.1".to_string();
-        changes.push(visited(&url("a"), at, Outcome::Answered(answered)));
-        changes.push(visited(&url("failed"), at, Outcome::Failed { reason: reason.clone(), attempt: 1 }));
-        changes.push(visited(&url("refused"), at, Outcome::Refused { reason }));
-        changes.push(Change::Removed(Removal::Page(url("removed"))));
+        changes.push(visited(&url("a"), at, VisitOutcome::Answered(answered)));
+        changes.push(visited(
+            &url("failed"),
+            at,
+            VisitOutcome::Failed { reason: reason.clone(), attempt: 1 },
+        ));
+        changes.push(visited(&url("refused"), at, VisitOutcome::Refused { reason }));
+        changes.push(CatalogChange::Removed(Removal::Page(url("removed"))));
         apply_changes(&dir, &changes);
         let router = router(service).unwrap();
         let page = async |path: &str| {

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use pharos_query::{Age, Answer, Filters, Request};
+use pharos_query::{Age, Filters, SearchRequest, SearchResponse};
 use utoipa::{IntoParams, ToSchema};
 
 use super::formats::rss;
@@ -171,7 +171,7 @@ fn filters(params: ApiParams<'_>) -> Result<Filters, ApiError> {
     params(ApiSearchParams, FilterParams),
     responses(
         (status = 200, description = "A page of results", content(
-            (Answer = "application/json"),
+            (SearchResponse = "application/json"),
             (String = "application/rss+xml")
         )),
         (status = 400, description = "A parameter is missing or invalid")
@@ -179,7 +179,7 @@ fn filters(params: ApiParams<'_>) -> Result<Filters, ApiError> {
 )]
 pub(crate) async fn search(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
     let params = ApiSearchParams::read(ApiParams(&visitor), &app)?;
-    let request = Request {
+    let request = SearchRequest {
         text: params.q,
         page: params.page as usize,
         size: params.size as usize,
@@ -200,7 +200,7 @@ pub(crate) async fn search(State(app): State<AppState>, visitor: Visitor) -> Res
 }
 
 /// Returns results as JSON that shared caches must not store.
-pub(super) fn json_answer(answer: Answer) -> Response {
+pub(super) fn json_answer(answer: SearchResponse) -> Response {
     let mut response = Json(answer).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     response

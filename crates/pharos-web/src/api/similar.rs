@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use pharos_query::Answer;
+use pharos_query::SearchResponse;
 use utoipa::IntoParams;
 
 use super::params::ApiParams;
@@ -40,7 +40,7 @@ pub(crate) struct SimilarParams {
     tag = "Search",
     params(SimilarParams),
     responses(
-        (status = 200, description = "Similar pages, most similar first", body = Answer),
+        (status = 200, description = "Similar pages, most similar first", body = SearchResponse),
         (status = 400, description = "A parameter is missing or invalid"),
         (status = 404, description = "The page is not searchable")
     )

@@ -81,7 +81,7 @@ fn count(service: &Service) -> Result<Stats, ServiceError> {
 mod tests {
     use axum::http::StatusCode;
     use pharos_core::{Config, PageUrl, Timestamp};
-    use pharos_store::{Answered, Change, Outcome};
+    use pharos_store::catalog::{CatalogChange, ResponseSummary, VisitOutcome};
     use serde_json::{Value, json};
 
     use crate::router;
@@ -94,8 +94,8 @@ mod tests {
         let visit = |path: &str| {
             let url = PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
             let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
-            let answered = Answered { status: 200, ..Answered::default() };
-            Change::Visited { url, at, outcome: Outcome::Answered(answered), next_due: None }
+            let answered = ResponseSummary { status: 200, ..ResponseSummary::default() };
+            CatalogChange::Visited { url, at, outcome: VisitOutcome::Answered(answered), next_due: None }
         };
         apply_changes(&dir, &[visit("a"), visit("b")]);
         let router = router(service).unwrap();

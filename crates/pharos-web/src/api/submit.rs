@@ -54,7 +54,7 @@ pub(crate) enum SubmissionOutcome {
     Known,
 }
 
-/// Submit a URL.
+/// SubmissionPolicy a URL.
 ///
 /// Depending on the settings, an operator decides about the URL or it is queued for fetching. Forms are accepted only from
 /// pages of this site and from programs.
@@ -171,10 +171,12 @@ fn answer(url: &str, submitted: Submitted) -> Result<Response, ApiError> {
 #[cfg(test)]
 mod tests {
     use axum::Router;
-    use pharos_core::config::Submit;
+    use pharos_core::config::SubmissionPolicy;
     use pharos_core::{Config, PageUrl, Timestamp};
-    use pharos_engine::{Order, left_orders};
-    use pharos_store::{Change, DataDir, Found, Removal};
+    use pharos_engine::Order;
+    use pharos_engine::control::orders::pending_orders;
+    use pharos_store::DataDir;
+    use pharos_store::catalog::{CatalogChange, DiscoveredLink, Removal};
     use serde_json::{Value, json};
     use tempfile::TempDir;
 
@@ -211,8 +213,8 @@ mod tests {
     async fn a_url_is_proposed_or_added_as_an_order() {
         let url = PageUrl::parse("https://new.example/a?b=c").unwrap();
         for (mode, expected, order) in [
-            (Submit::Propose, "proposed", Order::Propose(vec![url.clone()])),
-            (Submit::Add, "queued", Order::Add(vec![url.clone()])),
+            (SubmissionPolicy::Propose, "proposed", Order::Propose(vec![url.clone()])),
+            (SubmissionPolicy::Add, "queued", Order::Add(vec![url.clone()])),
         ] {
             let (dir, router) = served(|config| config.web.submit = mode);
             let reply = submit_to(&router, "https://NEW.example:443/a?b=c#d").await;
@@ -275,7 +277,7 @@ mod tests {
             (long.status, long.header("content-type")),
             (StatusCode::PAYLOAD_TOO_LARGE, "application/problem+json")
         );
-        assert_eq!(left_orders(&DataDir::at(dir.path())), 0);
+        assert_eq!(pending_orders(&DataDir::at(dir.path())), 0);
         let (_dir, router) = served(|config| config.crawl.allow_private = true);
         assert_eq!(submit_to(&router, "http://localhost:8080/").await.status, StatusCode::ACCEPTED);
     }
@@ -295,7 +297,7 @@ mod tests {
                 (StatusCode::FORBIDDEN, "application/problem+json")
             );
         }
-        assert_eq!(left_orders(&DataDir::at(dir.path())), 0);
+        assert_eq!(pending_orders(&DataDir::at(dir.path())), 0);
         let headers = [("content-type", FORM), ("origin", "http://localhost")];
         let reply =
             send(&router, axum::http::Method::POST, "/api/v1/submit", &headers, "url=https://a.example/")
@@ -311,11 +313,11 @@ mod tests {
         apply_changes(
             &dir,
             &[
-                Change::Found(Found::new(url("known"), 1, at)),
-                Change::Submitted { url: url("proposed"), at },
-                Change::Decided { url: url("accepted"), at, accepted: true },
-                Change::Decided { url: url("refused"), at, accepted: false },
-                Change::Removed(Removal::Page(url("removed"))),
+                CatalogChange::Found(DiscoveredLink::new(url("known"), 1, at)),
+                CatalogChange::Submitted { url: url("proposed"), at },
+                CatalogChange::Decided { url: url("accepted"), at, accepted: true },
+                CatalogChange::Decided { url: url("refused"), at, accepted: false },
+                CatalogChange::Removed(Removal::Page(url("removed"))),
             ],
         );
         for (path, expected) in [("known", "known"), ("proposed", "waiting"), ("accepted", "known")] {
@@ -346,13 +348,16 @@ mod tests {
 
         let (dir, router) = served(|config| config.web.submissions = 2);
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
-        apply_changes(&dir, &[Change::Submitted { url: PageUrl::parse("https://a.example/0").unwrap(), at }]);
+        apply_changes(
+            &dir,
+            &[CatalogChange::Submitted { url: PageUrl::parse("https://a.example/0").unwrap(), at }],
+        );
         assert_eq!(submit_to(&router, "https://a.example/1").await.status, StatusCode::ACCEPTED);
         let reply = submit_to(&router, "https://a.example/2").await;
         assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
         assert!(!reply.header("retry-after").is_empty());
 
-        let (_dir, router) = served(|config| config.web.submit = Submit::Off);
+        let (_dir, router) = served(|config| config.web.submit = SubmissionPolicy::Off);
         let reply = submit_to(&router, "https://a.example/").await;
         assert_eq!(
             (reply.status, reply.header("content-type")),

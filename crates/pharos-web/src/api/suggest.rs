@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use pharos_mining::frequency::{HotQuery, RisingQuery};
-use pharos_mining::record::{ImpressionRecord, Shown};
-use pharos_mining::{Memory, Window, new_id};
+use pharos_mining::log::records::{ImpressionKind, ImpressionRecord};
+use pharos_mining::queries::frequency::{HotQuery, RisingQuery};
+use pharos_mining::{LogStatistics, TimeWindow, new_id};
 use pharos_query::Suggestion;
 use serde::Serialize;
 use serde_json::json;
@@ -145,17 +145,17 @@ pub(crate) struct HotAnswer {
 impl HotAnswer {
     /// Builds the answer; the list is empty without a memory.
     fn new(
-        memory: Option<&Memory>,
+        memory: Option<&LogStatistics>,
         list: HotList,
         window: HotWindow,
         count: usize,
         query: Option<&str>,
     ) -> Self {
         let window = match window {
-            HotWindow::Hour => Window::Hour,
-            HotWindow::Day => Window::Day,
+            HotWindow::Hour => TimeWindow::Hour,
+            HotWindow::Day => TimeWindow::Day,
         };
-        let hours = |memory: &Memory| match query {
+        let hours = |memory: &LogStatistics| match query {
             Some(query) => memory.hourly(query).unwrap_or_default(),
             None => memory.hourly_of_all(),
         };
@@ -222,7 +222,7 @@ fn log_suggestions(app: &AppState, typed: &str, suggestions: Vec<String>) -> Str
         learning.log.impression(ImpressionRecord {
             id: id.clone(),
             at: learning.clock.now(),
-            kind: Shown::Suggestions,
+            kind: ImpressionKind::Suggestions,
             query: typed.to_string(),
             suggestions,
             ..ImpressionRecord::default()

@@ -11,9 +11,9 @@ use axum::extract::State;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use pharos_core::config::Submit;
+use pharos_core::config::SubmissionPolicy;
 use pharos_core::{Config, PageUrl};
-use pharos_engine::{product_token, user_agent};
+use pharos_engine::crawl::{product_token, user_agent};
 use url::form_urlencoded;
 
 use self::verdict::PageVerdict;
@@ -38,7 +38,7 @@ struct BotPage {
     /// URL as typed.
     address: String,
     verdict: Option<PageVerdict>,
-    /// Outcome of a submission.
+    /// VisitOutcome of a submission.
     submitted: Option<&'static str>,
 }
 
@@ -101,7 +101,7 @@ async fn look_up_status(app: &AppState, visitor: &Visitor, typed: &str) -> Resul
             return Ok(PageVerdict::new(&status, visitor.lang));
         }
     }
-    let may_submit = app.config().web.submit != Submit::Off;
+    let may_submit = app.config().web.submit != SubmissionPolicy::Off;
     let unknown = candidate_urls.first().map(|url| url.as_str().to_string());
     Ok(PageVerdict::unknown(visitor.messages(), unknown, may_submit))
 }
@@ -179,8 +179,9 @@ fn crawl_rules(config: &Config, messages: &Messages) -> Vec<String> {
 mod tests {
     use axum::http::Method;
     use pharos_core::Timestamp;
-    use pharos_engine::left_orders;
-    use pharos_store::{Answered, Change, DataDir, Found, Outcome, Removal};
+    use pharos_engine::control::orders::pending_orders;
+    use pharos_store::DataDir;
+    use pharos_store::catalog::{CatalogChange, DiscoveredLink, Removal, ResponseSummary, VisitOutcome};
 
     use super::*;
     use crate::router;
@@ -193,7 +194,7 @@ mod tests {
         let mut config = Config::default();
         config.crawl.agent = "Beacon-Bot/2".into();
         config.crawl.contact = "crawl@example.org".into();
-        config.crawl.politeness = pharos_core::config::Politeness::Gentle;
+        config.crawl.politeness = pharos_core::config::PolitenessProfile::Gentle;
         let (_dir, service) = engine(&[], config.clone());
         let page = get(&router(service).unwrap(), "/bot").await;
         for part in [
@@ -213,7 +214,7 @@ mod tests {
             assert!(page.text().contains(part), "{part} is missing in {}", page.text());
         }
         config.web.contact = "\"><script>x()</script>".into();
-        config.crawl.politeness = pharos_core::config::Politeness::OwnSite;
+        config.crawl.politeness = pharos_core::config::PolitenessProfile::OwnSite;
         let (_dir, service) = engine(&[], config);
         let page = get(&router(service).unwrap(), "/bot?lang=zh").await;
         assert!(
@@ -234,14 +235,19 @@ mod tests {
         let (dir, service) = engine(&pages, Config::default());
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
         let url = |path: &str| PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
-        let visited = |path: &str, outcome| Change::Visited { url: url(path), at, outcome, next_due: None };
-        let answered = |status| Outcome::Answered(Answered { status, ..Answered::default() });
-        let failed = |reason: &str| Outcome::Failed { reason: reason.into(), attempt: 1 };
-        let refused = |reason: &str| Outcome::Refused { reason: reason.into() };
-        let mut changes: Vec<Change> =
+        let visited =
+            |path: &str, outcome| CatalogChange::Visited { url: url(path), at, outcome, next_due: None };
+        let answered =
+            |status| VisitOutcome::Answered(ResponseSummary { status, ..ResponseSummary::default() });
+        let failed = |reason: &str| VisitOutcome::Failed { reason: reason.into(), attempt: 1 };
+        let refused = |reason: &str| VisitOutcome::Refused { reason: reason.into() };
+        let mut changes: Vec<CatalogChange> =
             ["waiting", "404", "503", "301", "slow", "dead", "rule", "private", "removed"]
                 .map(|path| {
-                    Change::Found(Found { anchor: "secret anchor".into(), ..Found::new(url(path), 7, at) })
+                    CatalogChange::Found(DiscoveredLink {
+                        anchor: "secret anchor".into(),
+                        ..DiscoveredLink::new(url(path), 7, at)
+                    })
                 })
                 .into();
         changes.extend([
@@ -252,7 +258,7 @@ mod tests {
             visited("dead", failed("connection to 10.0.0.1 refused")),
             visited("rule", refused("robots.txt: Disallow: /<b>rule")),
             visited("private", refused("private address 10.0.0.1 (allow with --allow-private)")),
-            Change::Removed(Removal::Page(url("removed"))),
+            CatalogChange::Removed(Removal::Page(url("removed"))),
         ]);
         apply_changes(&dir, &changes);
         let router = router(service).unwrap();
@@ -305,14 +311,14 @@ mod tests {
         ];
         let (dir, service) = engine(&pages, Config::default());
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
-        let changes: Vec<Change> = pages
+        let changes: Vec<CatalogChange> = pages
             .iter()
             .map(|page| {
                 let position = service.search.page(page.url().id()).unwrap().unwrap().position;
-                let answered = Answered { status: 200, position, ..Answered::default() };
+                let answered = ResponseSummary { status: 200, position, ..ResponseSummary::default() };
                 // Under another URL, which is not in the index.
                 let url = PageUrl::parse(&format!("{}-not-indexed", page.url)).unwrap();
-                Change::Visited { url, at, outcome: Outcome::Answered(answered), next_due: None }
+                CatalogChange::Visited { url, at, outcome: VisitOutcome::Answered(answered), next_due: None }
             })
             .collect();
         apply_changes(&dir, &changes);
@@ -334,7 +340,7 @@ mod tests {
         let reply = send(&router, Method::POST, "/bot", &headers, body).await;
         assert_eq!(reply.status, StatusCode::FORBIDDEN);
         assert!(reply.text().contains("a page of another site"), "{}", reply.text());
-        assert_eq!(left_orders(&DataDir::at(dir.path())), 0);
+        assert_eq!(pending_orders(&DataDir::at(dir.path())), 0);
         assert_eq!(
             post(&router, "/bot", FORM, "url=%22%3E%3Cscript%3E").await.status,
             StatusCode::BAD_REQUEST
@@ -347,7 +353,7 @@ mod tests {
         let reply = post(&router, "/bot", FORM, body).await;
         assert_eq!(reply.status, StatusCode::ACCEPTED);
         assert!(reply.text().contains("Thank you."), "{}", reply.text());
-        assert_eq!(left_orders(&DataDir::at(dir.path())), 1);
+        assert_eq!(pending_orders(&DataDir::at(dir.path())), 1);
         assert_eq!(post(&router, "/bot", FORM, "url=b.example").await.status, StatusCode::ACCEPTED);
         let reply = post(&router, "/bot?lang=zh", FORM, body).await;
         assert_eq!(reply.status, StatusCode::TOO_MANY_REQUESTS);
@@ -356,9 +362,11 @@ mod tests {
 
     #[tokio::test]
     async fn unknown_pages_can_be_submitted_unless_disabled() {
-        for (submit, submit_rate, is_offered) in
-            [(Submit::Propose, 0, true), (Submit::Propose, 2, true), (Submit::Off, 0, false)]
-        {
+        for (submit, submit_rate, is_offered) in [
+            (SubmissionPolicy::Propose, 0, true),
+            (SubmissionPolicy::Propose, 2, true),
+            (SubmissionPolicy::Off, 0, false),
+        ] {
             let mut config = Config::default();
             (config.web.submit, config.web.submit_rate) = (submit, submit_rate);
             let (_dir, service) = engine(&[], config);

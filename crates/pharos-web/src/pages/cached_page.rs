@@ -11,13 +11,13 @@ use axum::http::header::{CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, REFERRER_POL
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use pharos_core::{PageId, PageUrl, Timestamp};
-use pharos_query::Card;
+use pharos_query::ResultFields;
 
 use super::error_page::message_page;
 use super::frame::{Link, PageFrame, respond};
 use crate::messages::{Messages, fill, grouped};
 use crate::server::visitor::{Visitor, link};
-use crate::state::cached_copy::{CachedPage, CachedPageLookup, CachedPageRequest, ListedVersion, PageView};
+use crate::state::cached_copy::{CachedCopy, CachedPageLookup, CachedPageRequest, ListedVersion, PageView};
 use crate::state::{AppState, ServiceError};
 
 /// Number of versions listed directly; the others are behind "all versions".
@@ -79,7 +79,7 @@ async fn show_cached_page(
     visitor: &Visitor,
     id: &str,
     versions: usize,
-    page: impl FnOnce(&str, &CachedPage) -> Response,
+    page: impl FnOnce(&str, &CachedCopy) -> Response,
 ) -> Result<Response, ServiceError> {
     let Some(page_id) = page_id(id) else { return Ok(missing(visitor, app)) };
     let query = visitor.query(app.config().query.max_length);
@@ -138,7 +138,7 @@ fn missing(visitor: &Visitor, app: &AppState) -> Response {
     message_page(visitor, app.config(), StatusCode::NOT_FOUND, title, text, None)
 }
 
-fn no_version(visitor: &Visitor, app: &AppState, id: &str, query: &str, indexed: &Card) -> Response {
+fn no_version(visitor: &Visitor, app: &AppState, id: &str, query: &str, indexed: &ResultFields) -> Response {
     let messages = visitor.messages();
     let query_param = (!query.is_empty()).then_some(("q", query));
     let newest =
@@ -148,7 +148,7 @@ fn no_version(visitor: &Visitor, app: &AppState, id: &str, query: &str, indexed:
 }
 
 /// Renders the message that the author does not allow copies.
-pub(crate) fn withheld(visitor: &Visitor, app: &AppState, indexed: &Card) -> Response {
+pub(crate) fn withheld(visitor: &Visitor, app: &AppState, indexed: &ResultFields) -> Response {
     let messages = visitor.messages();
     let live = live_link(indexed).map(|href| Link { text: href.clone(), href });
     message_page(
@@ -162,7 +162,7 @@ pub(crate) fn withheld(visitor: &Visitor, app: &AppState, indexed: &Card) -> Res
 }
 
 /// Returns the URL of the live page, if it is valid.
-pub(crate) fn live_link(indexed: &Card) -> Option<String> {
+pub(crate) fn live_link(indexed: &ResultFields) -> Option<String> {
     PageUrl::parse(&indexed.url).ok().map(|url| url.as_str().to_string())
 }
 
@@ -177,7 +177,7 @@ fn sandboxed(mut response: Response) -> Response {
 }
 
 /// Returns the title, or the URL if there is none.
-fn title(title: &str, indexed: &Card) -> String {
+fn title(title: &str, indexed: &ResultFields) -> String {
     if title.trim().is_empty() { indexed.url.clone() } else { title.to_string() }
 }
 
@@ -191,7 +191,7 @@ struct CachedPageLink<'a> {
 }
 
 impl<'a> CachedPageLink<'a> {
-    fn new(id: &'a str, query: &'a str, visitor: &Visitor, copy: &CachedPage) -> Self {
+    fn new(id: &'a str, query: &'a str, visitor: &Visitor, copy: &CachedCopy) -> Self {
         let at = requested_time(visitor).map(|_| format_time(copy.since));
         Self { id, query, at, view: copy.view }
     }
@@ -284,7 +284,7 @@ struct LegendWord {
 }
 
 impl BannerPage {
-    fn new(frame: PageFrame, location: &CachedPageLink, copy: &CachedPage) -> Self {
+    fn new(frame: PageFrame, location: &CachedPageLink, copy: &CachedCopy) -> Self {
         let (indexed, messages) = (&copy.indexed, frame.messages);
         let at = location.at.as_deref();
         let content = location.href("/content", at, location.view);
@@ -347,7 +347,7 @@ struct ContentPage<'a> {
 }
 
 impl<'a> ContentPage<'a> {
-    fn new(copy: &'a CachedPage, messages: &'static Messages) -> Self {
+    fn new(copy: &'a CachedCopy, messages: &'static Messages) -> Self {
         Self {
             title: &copy.title,
             lang: &copy.indexed.lang,
@@ -364,10 +364,9 @@ mod tests {
 
     use axum::Router;
     use pharos_core::{Config, LibraryPosition};
-    use pharos_html::snapshot::COLOURS;
-    use pharos_store::{
-        Answered, Catalog as _, Change, Content, Outcome, Record, Removal, Response as Answer, SqliteCatalog,
-    };
+    use pharos_html::cached_page::COLOURS;
+    use pharos_store::catalog::{CatalogChange, Removal, ResponseSummary, VisitOutcome};
+    use pharos_store::{Catalog as _, LibraryRecord, RawResponse as Answer, RecordContent, SqliteCatalog};
 
     use super::*;
     use crate::testing::{Reply, TestPage, engine, get};
@@ -487,21 +486,27 @@ mod tests {
             &catalog,
             page,
             card.fetched,
-            Answered { position: card.position, ..answered(page.text) },
+            ResponseSummary { position: card.position, ..answered(page.text) },
         );
         catalog
     }
 
-    fn answered(text: &str) -> Answered {
+    fn answered(text: &str) -> ResponseSummary {
         let digest = text.bytes().fold(1, |digest: u64, byte| digest.wrapping_mul(31) + u64::from(byte));
-        Answered { status: 200, digest, ..Answered::default() }
+        ResponseSummary { status: 200, digest, ..ResponseSummary::default() }
     }
 
-    fn visit(service: &Service, catalog: &SqliteCatalog, page: &TestPage, at: Timestamp, answered: Answered) {
+    fn visit(
+        service: &Service,
+        catalog: &SqliteCatalog,
+        page: &TestPage,
+        at: Timestamp,
+        answered: ResponseSummary,
+    ) {
         // The position must not decrease.
         let reached = service.library.end().unwrap().max(answered.position);
-        let outcome = Outcome::Answered(answered);
-        let visited = Change::Visited { url: page.url(), at, outcome, next_due: None };
+        let outcome = VisitOutcome::Answered(answered);
+        let visited = CatalogChange::Visited { url: page.url(), at, outcome, next_due: None };
         catalog.apply(&[visited], reached).unwrap();
     }
 
@@ -517,9 +522,9 @@ mod tests {
         let body = format!("<title>At {}</title>{head}<p>{text}", at.date());
         let headers = vec![("Content-Type".to_string(), "text/html".to_string())];
         let response = Answer { status: 200, headers, body: body.into(), ..Answer::default() };
-        let record = Record::new(page.url(), at, Content::Response(response));
+        let record = LibraryRecord::new(page.url(), at, RecordContent::Response(response));
         let position = service.library.append(&[record]).unwrap()[0].0;
-        visit(service, catalog, page, at, Answered { position, ..answered(text) });
+        visit(service, catalog, page, at, ResponseSummary { position, ..answered(text) });
     }
 
     async fn banner_and_content(router: &Router, params: &str) -> (Reply, Reply) {
@@ -536,7 +541,7 @@ mod tests {
         store(&service, &catalog, &PAGE, at("2025-04-01T08:00:00.250Z"), "", "An old lighthouse.");
         store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), "", "A middle lighthouse.");
         let gone = LibraryPosition { file: 7, offset: 0 };
-        let dropped = Answered { position: gone, ..answered("dropped") };
+        let dropped = ResponseSummary { position: gone, ..answered("dropped") };
         visit(&service, &catalog, &PAGE, at("2025-06-01T08:00:00Z"), dropped);
         let router = router(service).unwrap();
         let here = PAGE.cached_page();
@@ -649,7 +654,7 @@ mod tests {
         let router = router(service).unwrap();
         assert_eq!(get(&router, &PAGE.cached_page()).await.status, StatusCode::OK);
 
-        let removed = Change::Removed(Removal::Page(PAGE.url()));
+        let removed = CatalogChange::Removed(Removal::Page(PAGE.url()));
         catalog.apply(&[removed], LibraryPosition { file: 9, offset: 0 }).unwrap();
         for params in ["", "at=20250601000000", "view=text"] {
             let (banner, content) = banner_and_content(&router, params).await;

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use pharos_mining::Window;
+use pharos_mining::TimeWindow;
 
 use crate::messages::{fill, grouped};
 use crate::pages::frame::{PageFrame, respond};
@@ -67,9 +67,9 @@ pub(crate) async fn hot(State(app): State<AppState>, visitor: Visitor) -> Result
         .with_memory(move |memory| {
             let hours = memory.hourly_of_all();
             (
-                memory.top(Window::Day, shown),
-                memory.top(Window::Hour, shown),
-                memory.rising(Window::Day, shown),
+                memory.top(TimeWindow::Day, shown),
+                memory.top(TimeWindow::Hour, shown),
+                memory.rising(TimeWindow::Day, shown),
                 hours,
             )
         })
@@ -79,7 +79,7 @@ pub(crate) async fn hot(State(app): State<AppState>, visitor: Visitor) -> Result
         text: query.to_string(),
         figure,
     };
-    let counted = |list: Vec<pharos_mining::frequency::HotQuery>| {
+    let counted = |list: Vec<pharos_mining::queries::frequency::HotQuery>| {
         list.iter().map(|hot| entry(&hot.query, grouped(hot.count))).collect()
     };
     let rising = rising

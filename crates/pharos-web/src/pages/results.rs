@@ -14,7 +14,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use pharos_core::Config;
-use pharos_query::{Answer, Request};
+use pharos_query::{SearchRequest, SearchResponse};
 
 use self::hit::HitView;
 use self::menus::{FilterMenu, menus};
@@ -42,7 +42,7 @@ pub(crate) async fn results(State(app): State<AppState>, visitor: Visitor) -> Re
         answer.hits.clear();
     }
     let impression =
-        log_query(&app, &visitor, PAGE_PRODUCT, &Request { page: params.page, ..request }, &answer);
+        log_query(&app, &visitor, PAGE_PRODUCT, &SearchRequest { page: params.page, ..request }, &answer);
     let searchable = if answer.total == 0 { app.searchable_pages().await? } else { answer.total };
     params.generation.clone_from(&answer.generation);
     let page = ResultsPage::new(&visitor, config, &params, &answer, impression, searchable);
@@ -118,7 +118,7 @@ impl ResultsPage {
         visitor: &Visitor,
         config: &Config,
         params: &SearchParams,
-        answer: &Answer,
+        answer: &SearchResponse,
         impression: String,
         searchable: u64,
     ) -> Self {
@@ -188,7 +188,7 @@ impl ResultsPage {
 }
 
 impl ResultSummary {
-    fn new(lang: Lang, page: usize, last: usize, answer: &Answer) -> Self {
+    fn new(lang: Lang, page: usize, last: usize, answer: &SearchResponse) -> Self {
         let messages = lang.messages();
         let place = || fill(messages.found_page, &[&grouped(page as u64), &grouped(last.max(page) as u64)]);
         Self {
@@ -221,12 +221,13 @@ impl Paging {
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderMap;
-    use pharos_query::{FacetValue, Filters, Hit};
+    use pharos_query::response::FacetValue;
+    use pharos_query::{Filters, SearchHit};
 
     use super::*;
 
-    fn hit() -> Hit {
-        Hit {
+    fn hit() -> SearchHit {
+        SearchHit {
             url: "https://www.example.org/%E7%81%AF%E5%A1%94/a%3Cb".into(),
             title: "A & B".into(),
             title_html: "<mark>A</mark> &amp; B".into(),
@@ -237,13 +238,21 @@ mod tests {
             cached_url: Some("/snapshot/00".into()),
             more_from_site: 4,
             duplicates: 1,
-            ..Hit::default()
+            ..SearchHit::default()
         }
     }
 
-    fn answer(hits: Vec<Hit>, total: u64) -> Answer {
+    fn answer(hits: Vec<SearchHit>, total: u64) -> SearchResponse {
         let understood = "a b".to_string();
-        Answer { understood, total, total_is_exact: true, took_ms: 3.2, page: 1, hits, ..Answer::default() }
+        SearchResponse {
+            understood,
+            total,
+            total_is_exact: true,
+            took_ms: 3.2,
+            page: 1,
+            hits,
+            ..SearchResponse::default()
+        }
     }
 
     fn params() -> SearchParams {
@@ -251,12 +260,12 @@ mod tests {
         SearchParams { generation: "7".into(), ..SearchParams::from_visitor(&visitor, &Config::default()) }
     }
 
-    fn shown(visitor: &Visitor, params: &SearchParams, answer: &Answer, searchable: u64) -> String {
+    fn shown(visitor: &Visitor, params: &SearchParams, answer: &SearchResponse, searchable: u64) -> String {
         let config = Config::default();
         ResultsPage::new(visitor, &config, params, answer, "i7".into(), searchable).render().unwrap()
     }
 
-    fn rendered(query: &str, page: usize, answer: &Answer, searchable: u64) -> String {
+    fn rendered(query: &str, page: usize, answer: &SearchResponse, searchable: u64) -> String {
         let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new());
         shown(&visitor, &SearchParams { query: query.into(), page, ..params() }, answer, searchable)
     }
@@ -297,7 +306,7 @@ mod tests {
             "JAVASCRIPT://%0aalert(1)",
             evil,
         ] {
-            let hit = Hit {
+            let hit = SearchHit {
                 url: url.into(),
                 site: evil.into(),
                 date: Some(evil.into()),
@@ -338,7 +347,7 @@ mod tests {
         let visitor = Visitor::new(&"/search?q=x&all=1".parse().unwrap(), &HeaderMap::new());
         assert!(visitor.wants_all());
         let params = SearchParams { page: 2, all: true, ..params() };
-        let answer = Answer { last_page: Some(3), ..answer(vec![hit()], 45) };
+        let answer = SearchResponse { last_page: Some(3), ..answer(vec![hit()], 45) };
         let html = shown(&visitor, &params, &answer, 45);
         assert!(html.contains("href=\"/search?q=x&#38;all=1\" rel=\"prev\""), "{html}");
         assert!(
@@ -364,8 +373,12 @@ mod tests {
 
     #[test]
     fn notices_report_changes_of_the_query() {
-        let answer =
-            Answer { relaxed: true, partial: true, corrected: Some("<b>".into()), ..answer(vec![hit()], 1) };
+        let answer = SearchResponse {
+            relaxed: true,
+            partial: true,
+            corrected: Some("<b>".into()),
+            ..answer(vec![hit()], 1)
+        };
         let html = rendered("x", 1, &answer, 1);
         assert!(html.contains("Did you mean <a href=\"/search?q=%3Cb%3E&#38;from=corrected\">"), "{html}");
         assert!(html.contains(">&#60;b&#62;</a>?"), "{html}");
@@ -402,7 +415,8 @@ mod tests {
         );
         assert!(html.contains("<summary class=\"set\">b.example</summary>"), "{html}");
         assert!(html.contains("Most relevant first"), "{html}");
-        let nothing = shown(&visitor, &chosen, &Answer { query: "x".into(), ..Answer::default() }, 45);
+        let nothing =
+            shown(&visitor, &chosen, &SearchResponse { query: "x".into(), ..SearchResponse::default() }, 45);
         assert!(
             nothing.contains("<a href=\"/search?q=x&#38;sort=date\">Search without filters</a>"),
             "{nothing}"

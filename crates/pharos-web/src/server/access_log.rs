@@ -7,7 +7,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::USER_AGENT;
 use axum::middleware::Next;
 use axum::response::Response;
-use pharos_mining::{AccessRecord, device_of};
+use pharos_mining::log::AccessRecord;
+use pharos_mining::visits::classify_device;
 
 use crate::server::metrics::{REQUEST_SECONDS, REQUESTS};
 use crate::server::rate_limit::client_address;
@@ -51,7 +52,7 @@ fn new_record(app: &AppState, request: &Request) -> AccessRecord {
     AccessRecord {
         at: learning.clock.now(),
         visit: learning.visits.name(&address.map(|address| address.to_string()).unwrap_or_default(), agent),
-        device: device_of(agent),
+        device: classify_device(agent),
         method: request.method().as_str().chars().take(16).collect(),
         protocol: format!("{:?}", request.version()),
         ..AccessRecord::default()
@@ -61,7 +62,7 @@ fn new_record(app: &AppState, request: &Request) -> AccessRecord {
 #[cfg(test)]
 mod tests {
     use pharos_core::Config;
-    use pharos_mining::record::{AnyRecord, Device};
+    use pharos_mining::log::records::{AnyRecord, Device};
 
     use crate::router;
     use crate::testing::{engine, get, get_with};
@@ -85,7 +86,7 @@ mod tests {
         let text = logged(dir.path());
         let lines: Vec<AnyRecord> = text
             .lines()
-            .map(|line| AnyRecord::parse(pharos_mining::Kind::Access, line.as_bytes()).unwrap())
+            .map(|line| AnyRecord::parse(pharos_mining::LogKind::Access, line.as_bytes()).unwrap())
             .collect();
         let [AnyRecord::Access(search), AnyRecord::Access(other)] = lines.as_slice() else {
             panic!("{text}")

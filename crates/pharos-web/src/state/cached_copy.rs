@@ -5,11 +5,13 @@
 use std::fs;
 
 use pharos_core::{LibraryPosition, PageId, PageObject, PageUrl, Timestamp};
-use pharos_engine::{PageVersion, PageVersions};
-use pharos_html::snapshot::{COLOURS, Marking, Shown, is_showable, safe_cleaned, safe_html};
-use pharos_html::{RuleSet, Weighing, Wish, robots_tag};
-use pharos_query::Card;
-use pharos_store::{DerivedReader, Library, Response, StoreError};
+use pharos_engine::status::page_versions::{DistinctVersion, PageVersions};
+use pharos_html::cached_page::{
+    COLOURS, CachedPage, HighlightOptions, is_displayable, sanitise_cleaned, sanitise_page,
+};
+use pharos_html::{ExtractOptions, RuleSet, TermWeighting, robots_directives};
+use pharos_query::ResultFields;
+use pharos_store::{DerivedReader, Library, RawResponse, StoreError};
 
 use super::{Service, ServiceError};
 
@@ -40,21 +42,21 @@ pub(crate) enum PageView {
 pub(crate) enum CachedPageLookup {
     Missing,
     /// The page has no version of that time.
-    NoVersion(Card),
+    NoVersion(ResultFields),
     /// The author does not allow copies.
-    Withheld(Card),
-    Copy(Box<CachedPage>),
+    Withheld(ResultFields),
+    Copy(Box<CachedCopy>),
 }
 
 /// A sanitised stored page.
-pub(crate) struct CachedPage {
-    pub(crate) indexed: Card,
+pub(crate) struct CachedCopy {
+    pub(crate) indexed: ResultFields,
     /// Title of this version.
     pub(crate) title: String,
     /// Words of the query, at most as many as there are colours.
     pub(crate) words: Vec<String>,
     /// Content of `<body>` with highlighted words, and their counts.
-    pub(crate) shown: Shown,
+    pub(crate) shown: CachedPage,
     /// The actual view: a file without layout is shown as text.
     pub(crate) view: PageView,
     pub(crate) has_layout: bool,
@@ -117,8 +119,8 @@ pub(crate) fn find_cached_page(
         title = if parsed.title.trim().is_empty() { title } else { parsed.title };
     }
     let words = query_words(service, &request.query);
-    let marking = Marking { terms: &words, next: request.next };
-    let has_layout = is_showable(content_type, &body);
+    let marking = HighlightOptions { terms: &words, next: request.next };
+    let has_layout = is_displayable(content_type, &body);
     let text = match request.view {
         PageView::Layout if has_layout => None,
         _ => main_content(
@@ -131,11 +133,11 @@ pub(crate) fn find_cached_page(
         )?,
     };
     let (view, shown) = match text {
-        Some(page) => (PageView::Text, safe_cleaned(&url, &page, &marking)),
-        None => (PageView::Layout, safe_html(&url, content_type, &body, &marking)),
+        Some(page) => (PageView::Text, sanitise_cleaned(&url, &page, &marking)),
+        None => (PageView::Layout, sanitise_page(&url, content_type, &body, &marking)),
     };
     let (listed, of_versions) = list_versions(&versions, selected.since, request.versions, library);
-    Ok(CachedPageLookup::Copy(Box::new(CachedPage {
+    Ok(CachedPageLookup::Copy(Box::new(CachedCopy {
         indexed,
         title,
         words,
@@ -160,7 +162,7 @@ impl SelectedVersion {
     /// Selects the version of a time, or the indexed one.
     fn select(
         versions: &PageVersions,
-        indexed: &Card,
+        indexed: &ResultFields,
         at: Option<Timestamp>,
         library: &dyn Library,
     ) -> Option<Self> {
@@ -190,7 +192,7 @@ fn list_versions(
     limit: usize,
     library: &dyn Library,
 ) -> (Vec<ListedVersion>, usize) {
-    let mut distinct: Vec<&PageVersion> = versions.iter().collect();
+    let mut distinct: Vec<&DistinctVersion> = versions.iter().collect();
     distinct.dedup_by_key(|version| version.since.seconds());
     let listed = distinct.iter().take(limit).map(|version| ListedVersion {
         since: version.since,
@@ -202,7 +204,10 @@ fn list_versions(
 }
 
 /// Reads the response at a position; `None` if it is no longer stored or unreadable.
-fn read_response(library: &dyn Library, position: LibraryPosition) -> Result<Option<Response>, ServiceError> {
+fn read_response(
+    library: &dyn Library,
+    position: LibraryPosition,
+) -> Result<Option<RawResponse>, ServiceError> {
     match library.response(position) {
         Ok(response) => Ok(Some(response)),
         Err(StoreError::NoRecord(_)) => Ok(None),
@@ -215,9 +220,9 @@ fn read_response(library: &dyn Library, position: LibraryPosition) -> Result<Opt
 }
 
 /// Returns `true` if the response headers allow `agent` to show copies.
-pub(crate) fn allows_copies(response: &Response, agent: &str) -> bool {
+pub(crate) fn allows_copies(response: &RawResponse, agent: &str) -> bool {
     let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
-    let robots = robots_tag(tags.map(|(_, value)| value.as_str()), agent);
+    let robots = robots_directives(tags.map(|(_, value)| value.as_str()), agent);
     !PageObject { robots, ..PageObject::default() }.no_archive()
 }
 
@@ -244,8 +249,13 @@ fn main_content(
     if pharos_html::is_html_like(content_type, body) {
         let config = &service.config.clean;
         let rules = RuleSet::named(&config.rules, |path| fs::read_to_string(path))?;
-        let wish = Wish { rules: &rules, weighing: Weighing::from(config), html: true, ..Wish::default() };
-        return Ok(Some(pharos_html::understand_as(url, content_type, body, &wish)));
+        let wish = ExtractOptions {
+            rules: &rules,
+            weighing: TermWeighting::from(config),
+            html: true,
+            ..ExtractOptions::default()
+        };
+        return Ok(Some(pharos_html::extract_page_with(url, content_type, body, &wish)));
     }
     let derived = DerivedReader::open(&service.data.library(), pharos_html::VERSION);
     if let Some(stored) = derived.page_without_links(position)?.filter(|stored| stored.url == *url) {
@@ -264,7 +274,7 @@ mod tests {
     fn robots_tags_apply_to_all_agents_or_to_the_named_one() {
         let allowed = |tags: &[&str]| {
             let headers = tags.iter().map(|tag| ("X-Robots-Tag".to_string(), tag.to_string())).collect();
-            allows_copies(&Response { headers, ..Response::default() }, "Pharos")
+            allows_copies(&RawResponse { headers, ..RawResponse::default() }, "Pharos")
         };
         assert!(allowed(&[]));
         assert!(allowed(&["noindex, nofollow", "unavailable_after: 25 Jun 2030 15:00:00 PST"]));

@@ -4,10 +4,10 @@ use std::fs;
 
 use pharos_core::config::CleanConfig;
 use pharos_core::{PageId, PageObject, PageUrl};
-use pharos_html::snapshot::{Marking, safe_html};
-use pharos_html::{Explanation, RuleSet, Weighing, Wish};
-use pharos_query::Card;
-use pharos_store::{Response as StoredResponse, StoreError};
+use pharos_html::cached_page::{HighlightOptions, sanitise_page};
+use pharos_html::{CleaningExplanation, ExtractOptions, RuleSet, TermWeighting};
+use pharos_query::ResultFields;
+use pharos_store::{RawResponse as StoredResponse, StoreError};
 
 use super::cached_copy::allows_copies;
 use super::{AppState, Service, ServiceError};
@@ -22,7 +22,7 @@ const MAX_CLEANED_BYTES: usize = 1 << 20;
 pub(crate) enum CopyLookup<T> {
     Missing,
     /// The author does not allow copies.
-    Withheld(Card),
+    Withheld(ResultFields),
     Copy(T),
 }
 
@@ -38,14 +38,14 @@ impl<T> CopyLookup<T> {
 
 /// A page as its server sent it.
 pub(crate) struct RawCopy {
-    found: Card,
+    found: ResultFields,
     pub(crate) url: PageUrl,
     pub(crate) response: StoredResponse,
 }
 
 /// A stored page with its main content.
 pub(crate) struct CleanedCopy {
-    pub(crate) found: Card,
+    pub(crate) found: ResultFields,
     /// Stored size in bytes.
     pub(crate) bytes: usize,
     /// `None` if the page is not HTML.
@@ -59,7 +59,7 @@ pub(crate) struct Cleaned {
     /// Main content, sanitised like a cached page.
     pub(crate) html: String,
     /// Classification of each line; `None` if the page is too large.
-    pub(crate) explanation: Option<Explanation>,
+    pub(crate) explanation: Option<CleaningExplanation>,
 }
 
 impl AppState {
@@ -108,16 +108,22 @@ fn clean(
     rules: &RuleSet,
     config: &CleanConfig,
 ) -> Cleaned {
-    let wish = Wish { rules, weighing: Weighing::from(config), html: true, blocks: true, ..Wish::default() };
-    let page = pharos_html::understand_as(url, content_type, body, &wish);
+    let wish = ExtractOptions {
+        rules,
+        weighing: TermWeighting::from(config),
+        html: true,
+        blocks: true,
+        ..ExtractOptions::default()
+    };
+    let page = pharos_html::extract_page_with(url, content_type, body, &wish);
     let lines: usize =
         page.blocks.iter().filter_map(|block| Some(block["text"].as_str()?.lines().count())).sum();
     let explanation =
-        (lines <= MAX_EXPLAINED_LINES).then(|| pharos_html::explain(url, content_type, body, rules));
+        (lines <= MAX_EXPLAINED_LINES).then(|| pharos_html::explain_cleaning(url, content_type, body, rules));
     let shown = &page.html[..page.html.floor_char_boundary(MAX_CLEANED_BYTES)];
     // The cleaned HTML is sanitised once more, so that the same allow-list of elements and attributes, and the same treatment
     // of links, apply as for cached pages.
-    let marking = Marking::default();
-    let shown = safe_html(url, Some("text/html; charset=utf-8"), shown.as_bytes(), &marking);
+    let marking = HighlightOptions::default();
+    let shown = sanitise_page(url, Some("text/html; charset=utf-8"), shown.as_bytes(), &marking);
     Cleaned { page, html: shown.html, explanation }
 }

@@ -1,6 +1,6 @@
 //! Logging and learning: logs, and derived from them hot queries, related queries, clicks and suggestions.
 //!
-//! One thread keeps the state current: it reads new log records, passes clicks to the ranking, rebuilds [`Help`] when pages or
+//! One thread keeps the state current: it reads new log records, passes clicks to the ranking, rebuilds [`SuggestionSources`] when pages or
 //! queries are new, warms up a new history generation, and closes the slots of the system log. Requests only read.
 
 use std::collections::HashMap;
@@ -11,9 +11,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pharos_core::{Clock, Config, PageUrl, SystemClock};
-use pharos_mining::system::{Readings, SystemSlots};
-use pharos_mining::{ClickedResult, Log, Memory, Visits};
-use pharos_query::{CacheUse, Help, Search};
+use pharos_mining::system::{SystemCounters, SystemLogger};
+use pharos_mining::{ClickedResult, LogStatistics, LogWriter, VisitHasher};
+use pharos_query::{CacheUse, SearchService, SuggestionSources};
 use pharos_store::DataDir;
 
 use super::impressions::Impressions;
@@ -45,13 +45,13 @@ pub struct Learning {
 /// State read by requests.
 pub(crate) struct LearningState {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) log: Log,
-    pub(crate) visits: Visits,
+    pub(crate) log: LogWriter,
+    pub(crate) visits: VisitHasher,
     pub(crate) sessions: VisitSessions,
     pub(crate) impressions: Impressions,
-    pub(crate) system: SystemSlots,
+    pub(crate) system: SystemLogger,
     /// `None` until the logs are read, which takes a while if there are many.
-    memory: RwLock<Option<Memory>>,
+    memory: RwLock<Option<LogStatistics>>,
     related: Mutex<HashMap<String, (Instant, Vec<String>)>>,
     counts: Arc<QueryCounters>,
 }
@@ -73,8 +73,8 @@ impl Learning {
     pub fn start(
         data: &DataDir,
         config: &Config,
-        search: Arc<Search>,
-        crawled: impl Fn() -> Readings + Send + Sync + 'static,
+        search: Arc<SearchService>,
+        crawled: impl Fn() -> SystemCounters + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let now = clock.now();
@@ -82,7 +82,7 @@ impl Learning {
         let counted = Arc::clone(&counts);
         let readings = move || {
             let crawled = crawled();
-            Readings {
+            SystemCounters {
                 errors: crawled.errors + counted.failures.load(Ordering::Relaxed),
                 cache_hits: counted.hits.load(Ordering::Relaxed),
                 cache_misses: counted.misses.load(Ordering::Relaxed),
@@ -90,11 +90,11 @@ impl Learning {
             }
         };
         let shared = Arc::new(LearningState {
-            log: Log::open(data, &config.log, Arc::clone(&clock)),
-            visits: Visits::open(data, &config.log, Arc::clone(&clock)),
+            log: LogWriter::open(data, &config.log, Arc::clone(&clock)),
+            visits: VisitHasher::open(data, &config.log, Arc::clone(&clock)),
             sessions: VisitSessions::default(),
             impressions: Impressions::default(),
-            system: SystemSlots::new(data, config.log.slot, now, readings),
+            system: SystemLogger::new(data, config.log.slot, now, readings),
             memory: RwLock::default(),
             related: Mutex::default(),
             clock,
@@ -149,7 +149,7 @@ impl Drop for Learning {
 
 impl LearningState {
     /// Reads from the memory of past queries; returns the default value until the logs are read.
-    pub(crate) fn with_memory<T: Default>(&self, read: impl FnOnce(&Memory) -> T) -> T {
+    pub(crate) fn with_memory<T: Default>(&self, read: impl FnOnce(&LogStatistics) -> T) -> T {
         let memory = self.memory.read().unwrap_or_else(PoisonError::into_inner);
         memory.as_ref().map(read).unwrap_or_default()
     }
@@ -188,7 +188,7 @@ impl LearningState {
 /// State of the learning thread.
 struct LearningWorker {
     shared: Arc<LearningState>,
-    search: Arc<Search>,
+    search: Arc<SearchService>,
     data: DataDir,
     config: Config,
     /// Day of the last click processed.
@@ -247,7 +247,7 @@ impl LearningWorker {
         let lock = || self.shared.memory.write().unwrap_or_else(PoisonError::into_inner);
         if lock().is_none() {
             // Requests are not blocked meanwhile.
-            let memory = Memory::open(&self.data, &self.config, now)?;
+            let memory = LogStatistics::open(&self.data, &self.config, now)?;
             *lock() = Some(memory);
         }
         // Reading and sorting hold the read lock only, so that requests can read concurrently.
@@ -261,7 +261,7 @@ impl LearningWorker {
         });
         Ok(LogUpdate {
             clicks: clicks.unwrap_or_default(),
-            queries: self.shared.with_memory(Memory::phrases),
+            queries: self.shared.with_memory(LogStatistics::phrases),
         })
     }
 
@@ -277,7 +277,7 @@ impl LearningWorker {
         let started = Instant::now();
         let before = self.search.help();
         let models = self.data.models();
-        self.search.set_help(Help::gather(
+        self.search.set_help(SuggestionSources::gather(
             &models,
             &*snapshot,
             queries.clone(),

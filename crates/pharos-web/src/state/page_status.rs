@@ -3,9 +3,9 @@
 use std::fs;
 
 use pharos_core::{PageObject, PageUrl};
-use pharos_engine::{Story, recent_story};
-use pharos_html::{RuleSet, Weighing, Wish, robots_tag};
-use pharos_query::Card;
+use pharos_engine::status::page_report::{PageReport, recent_page_report};
+use pharos_html::{ExtractOptions, RuleSet, TermWeighting, robots_directives};
+use pharos_query::ResultFields;
 use pharos_store::{PageState, StoreError};
 
 use super::cleaned_copy::{CopyLookup, raw_copy};
@@ -18,9 +18,9 @@ pub(crate) const MAX_VERSIONS: usize = 20;
 pub(crate) struct PageStatus {
     pub(crate) url: PageUrl,
     /// Index entry, if the page is searchable.
-    pub(crate) indexed: Option<Card>,
+    pub(crate) indexed: Option<ResultFields>,
     /// Catalog and library records; `None` if the index was built elsewhere.
-    pub(crate) report: Option<Story>,
+    pub(crate) report: Option<PageReport>,
     /// The stored page has `noindex`.
     pub(crate) is_noindex: bool,
 }
@@ -39,7 +39,7 @@ impl AppState {
     /// Returns the status of a page; `None` if it is unknown or was removed.
     pub(crate) async fn page_status(&self, url: PageUrl) -> Result<Option<PageStatus>, ServiceError> {
         self.run_blocking(move |service| {
-            let report = recent_story(&service.data, &url, MAX_VERSIONS)?;
+            let report = recent_page_report(&service.data, &url, MAX_VERSIONS)?;
             if report.as_ref().is_some_and(|report| report.page.state == PageState::Removed) {
                 return Ok(None);
             }
@@ -67,16 +67,16 @@ impl AppState {
             if !pharos_html::is_html_like(content_type, &body) {
                 return Ok(None);
             }
-            let weighing = Weighing::from(&service.config.clean);
-            let wish = Wish { rules: &rules, weighing, html: true, ..Wish::default() };
-            Ok(Some(pharos_html::understand_as(&copy.url, content_type, &body, &wish)))
+            let weighing = TermWeighting::from(&service.config.clean);
+            let wish = ExtractOptions { rules: &rules, weighing, html: true, ..ExtractOptions::default() };
+            Ok(Some(pharos_html::extract_page_with(&copy.url, content_type, &body, &wish)))
         })
         .await
     }
 }
 
 /// Returns `true` if a stored page that is not indexed asks for that with `noindex`, rather than being empty.
-pub(crate) fn is_noindex(service: &Service, report: &Story) -> Result<bool, ServiceError> {
+pub(crate) fn is_noindex(service: &Service, report: &PageReport) -> Result<bool, ServiceError> {
     let page = &report.page;
     let Some(position) = page.position.filter(|_| page.state == PageState::Stored && !page.indexable) else {
         return Ok(false);
@@ -86,12 +86,12 @@ pub(crate) fn is_noindex(service: &Service, report: &Story) -> Result<bool, Serv
         response => response?,
     };
     let tags = response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
-    let robots = robots_tag(tags.map(|(_, value)| value.as_str()), &service.config.crawl.agent);
+    let robots = robots_directives(tags.map(|(_, value)| value.as_str()), &service.config.crawl.agent);
     if (PageObject { robots, ..PageObject::default() }).no_index() {
         return Ok(true);
     }
     let content_type = response.header("content-type");
     let body = response.content(service.config.crawl.body_limit.bytes());
     Ok(pharos_html::is_html_like(content_type, &body)
-        && pharos_html::understand(&page.url, content_type, &body).no_index())
+        && pharos_html::extract_page(&page.url, content_type, &body).no_index())
 }

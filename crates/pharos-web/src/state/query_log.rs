@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use pharos_mining::record::{CacheState, ShownResult, Source};
-use pharos_mining::{ImpressionRecord, QueryRecord, device_of, new_id};
-use pharos_query::{Age, Answer, CacheUse, Filters, Request};
+use pharos_mining::log::records::{CacheState, QuerySource, ShownResult};
+use pharos_mining::visits::classify_device;
+use pharos_mining::{ImpressionRecord, QueryRecord, new_id};
+use pharos_query::{Age, CacheUse, Filters, SearchRequest, SearchResponse};
 
 use crate::server::visitor::Visitor;
 use crate::state::AppState;
@@ -20,8 +21,8 @@ pub(crate) fn log_query(
     app: &AppState,
     visitor: &Visitor,
     product: &str,
-    request: &Request,
-    answer: &Answer,
+    request: &SearchRequest,
+    answer: &SearchResponse,
 ) -> String {
     if !app.config().log.enabled {
         return String::new();
@@ -41,7 +42,7 @@ pub(crate) fn log_query(
         visit: visit.clone(),
         referrer: start.referrer,
         entry: start.entry,
-        device: device_of(&visitor.client.agent),
+        device: classify_device(&visitor.client.agent),
         query: answer.query.clone(),
         source: source(visitor),
         product: product.to_string(),
@@ -96,18 +97,18 @@ impl AppState {
 }
 
 /// Determines the origin of a query from the parameter `from` of our links, or from the referrer.
-fn source(visitor: &Visitor) -> Source {
+fn source(visitor: &Visitor) -> QuerySource {
     match visitor.param("from") {
-        Some("suggested") => Source::Suggested,
-        Some("related") => Source::Related,
-        Some("corrected") => Source::Corrected,
-        Some("hot") => Source::Hot,
-        _ if visitor.client.referrer.is_empty() || visitor.client.is_from_here => Source::Typed,
-        _ => Source::Link,
+        Some("suggested") => QuerySource::Suggested,
+        Some("related") => QuerySource::Related,
+        Some("corrected") => QuerySource::Corrected,
+        Some("hot") => QuerySource::Hot,
+        _ if visitor.client.referrer.is_empty() || visitor.client.is_from_here => QuerySource::Typed,
+        _ => QuerySource::Link,
     }
 }
 
-fn filters(request: &Request) -> BTreeMap<String, String> {
+fn filters(request: &SearchRequest) -> BTreeMap<String, String> {
     let Filters { site, lang, format, category, time } = &request.filters;
     let switch = |is_on: bool| is_on.then_some("1");
     let chosen = [

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
-use pharos_engine::{Builds, EngineError};
+use pharos_engine::EngineError;
+use pharos_engine::build::runner::BuildRunner;
 use pharos_html::RulesError;
-use pharos_query::{QueryError, Search};
+use pharos_query::{QueryError, SearchService};
 use pharos_store::{DataDir, Library, StoreError};
 use thiserror::Error;
 use tokio::sync::oneshot::error::RecvError;
@@ -24,7 +25,7 @@ pub struct Service {
     /// The data directory.
     pub data: DataDir,
     /// Query execution.
-    pub search: Arc<Search>,
+    pub search: Arc<SearchService>,
     /// Stored pages.
     pub library: Arc<dyn Library>,
     /// Settings at start.
@@ -36,7 +37,7 @@ pub struct Service {
     /// Source of the settings, for the operator's desk.
     pub settings: SettingsSource,
     /// Index builds started by operators.
-    pub builds: Arc<Builds>,
+    pub builds: Arc<BuildRunner>,
 }
 
 /// Internal errors. The client gets a generic message, the log the error.

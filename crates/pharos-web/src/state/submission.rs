@@ -5,8 +5,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use pharos_core::PageUrl;
-use pharos_core::config::Submit;
-use pharos_engine::{Left, Order, is_robots_txt, leave, left_orders, names_private_host};
+use pharos_core::config::SubmissionPolicy;
+use pharos_engine::Order;
+use pharos_engine::control::orders::{Enqueued, enqueue_order, pending_orders};
+use pharos_engine::crawl::{is_robots_txt, names_private_host};
 use pharos_store::{Catalog, SqliteCatalog, StoreError};
 
 use super::{AppState, Service, ServiceError};
@@ -42,7 +44,7 @@ impl AppState {
     /// Handles a URL submitted by a visitor.
     pub(crate) async fn submit(&self, visitor: &Visitor, url: PageUrl) -> Result<Submitted, ServiceError> {
         let config = self.config();
-        if config.web.submit == Submit::Off {
+        if config.web.submit == SubmissionPolicy::Off {
             return Ok(Submitted::Off);
         }
         if is_robots_txt(&url) || (names_private_host(&url) && !config.crawl.allow_private) {
@@ -79,17 +81,17 @@ fn submit_url(service: &Service, url: PageUrl) -> Result<Submitted, ServiceError
         }
         undecided = submissions.iter().filter(|submission| submission.accepted.is_none()).count();
     }
-    if undecided + left_orders(&service.data) >= web.submissions {
+    if undecided + pending_orders(&service.data) >= web.submissions {
         return Ok(Submitted::Full);
     }
     let (order, submitted) = match web.submit {
-        Submit::Off => return Ok(Submitted::Off),
-        Submit::Propose => (Order::Propose(vec![url]), Submitted::Proposed),
-        Submit::Add => (Order::Add(vec![url]), Submitted::Queued),
+        SubmissionPolicy::Off => return Ok(Submitted::Off),
+        SubmissionPolicy::Propose => (Order::Propose(vec![url]), Submitted::Proposed),
+        SubmissionPolicy::Add => (Order::Add(vec![url]), Submitted::Queued),
     };
-    Ok(match leave(&service.data, &order, web.submissions)? {
-        Left::Waits => submitted,
-        Left::Full => Submitted::Full,
+    Ok(match enqueue_order(&service.data, &order, web.submissions)? {
+        Enqueued::Waits => submitted,
+        Enqueued::Full => Submitted::Full,
     })
 }
 

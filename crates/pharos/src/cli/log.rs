@@ -15,7 +15,7 @@ pub(crate) enum LogCommand {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum LogKind {
+pub(crate) enum LogKindArg {
     /// Queries
     Queries,
     /// Results shown
@@ -41,8 +41,8 @@ pub(crate) struct LogDays {
 #[derive(Args)]
 pub(crate) struct LogCatArgs {
     /// Log to print
-    #[arg(value_enum, value_name = "KIND", default_value_t = LogKind::Queries)]
-    pub(crate) kind: LogKind,
+    #[arg(value_enum, value_name = "KIND", default_value_t = LogKindArg::Queries)]
+    pub(crate) kind: LogKindArg,
     #[command(flatten)]
     pub(crate) days: LogDays,
     /// Print a format of the literature instead of JSON: queries as `query5` or `line`, clicks as `click5`; times in UTC
@@ -73,8 +73,8 @@ pub(crate) enum CountBy {
 #[derive(Args)]
 pub(crate) struct LogCountArgs {
     /// Log to count
-    #[arg(value_enum, value_name = "KIND", default_value_t = LogKind::Queries)]
-    pub(crate) kind: LogKind,
+    #[arg(value_enum, value_name = "KIND", default_value_t = LogKindArg::Queries)]
+    pub(crate) kind: LogKindArg,
     #[command(flatten)]
     pub(crate) days: LogDays,
     /// Grouping

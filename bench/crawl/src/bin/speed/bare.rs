@@ -98,7 +98,7 @@ impl Tools {
             black_box(links(url, body));
         } else {
             let content_type = answer.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-            black_box(pharos_html::understand(&PageUrl::parse(url.as_str())?, content_type, body));
+            black_box(pharos_html::extract_page(&PageUrl::parse(url.as_str())?, content_type, body));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Selection by weight alone never leaves known good areas, and random selection alone finds little early. The queue
 //! is filled in two alternating passes.
 
-use pharos_store::DueOrder;
+use pharos_store::catalog::DueOrder;
 
 use super::{Strategy, SubQueue, build_sub_queues, whole_rounds};
 

@@ -3,7 +3,7 @@
 //! Important pages are near the seeds, every page has a short path, and a crawl that stays near its seeds is closed
 //! (《走进搜索引擎》ch. 2). Cycles end because every page is fetched once and the depth is limited, by default to 17.
 
-use pharos_store::DueOrder;
+use pharos_store::catalog::DueOrder;
 
 use super::{ReadySite, SiteRank, Strategy, SubQueue};
 

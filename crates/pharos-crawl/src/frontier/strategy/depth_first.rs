@@ -3,7 +3,7 @@
 //! The most recently discovered pages are followed first, down to the depth limit. It finds cross references that
 //! breadth first reaches late, and suits small, deep sites.
 
-use pharos_store::DueOrder;
+use pharos_store::catalog::DueOrder;
 
 use super::{Preemption, ReadySite, SiteRank, Strategy, SubQueue};
 

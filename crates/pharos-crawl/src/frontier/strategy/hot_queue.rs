@@ -4,7 +4,7 @@
 //! order: the first by weight, the second by depth from the seeds, the third at random, the fourth deepest first, and
 //! any further one at random. Hot pages come soon, and no page starves.
 
-use pharos_store::DueOrder;
+use pharos_store::catalog::DueOrder;
 
 use super::{Strategy, SubQueue, build_sub_queues, whole_rounds};
 

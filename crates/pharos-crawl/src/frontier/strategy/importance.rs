@@ -5,7 +5,8 @@
 //! 10-minus-depth rule of TSE (《搜索引擎——原理、技术与系统》ch. 3). Queues are reordered in batches (Cho, Garcia-Molina
 //! & Page 1998). The home page of every known site precedes deeper pages.
 
-use pharos_store::{DueOrder, DuePage};
+use pharos_store::DuePage;
+use pharos_store::catalog::DueOrder;
 
 use super::super::weight::{INITIAL_WEIGHT, initial_weight, is_home_page};
 use super::{Preemption, QueuedPage, ReadySite, SiteRank, Strategy, SubQueue};

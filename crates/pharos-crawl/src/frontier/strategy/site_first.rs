@@ -3,7 +3,7 @@
 //! One page of each new site is fetched before anything else. When all known sites were visited, they take turns
 //! until a new one appears. This covers many servers early and spreads the load.
 
-use pharos_store::DueOrder;
+use pharos_store::catalog::DueOrder;
 
 use super::{Preemption, ReadySite, SiteRank, Strategy, SubQueue};
 

@@ -5,7 +5,8 @@
 //! `crawl.max_depth`), and never again a page in the archive of the last run (here: a page visited before, even if a
 //! visit is due again). Pages without referrers and deeper pages are not found.
 
-use pharos_store::{DueOrder, DuePage};
+use pharos_store::DuePage;
+use pharos_store::catalog::DueOrder;
 
 use super::{ReadySite, SiteRank, Strategy, SubQueue};
 

@@ -1,7 +1,7 @@
 //! Tests of the site monitor with a simulated clock.
 
 use super::*;
-use pharos_core::config::Politeness;
+use pharos_core::config::PolitenessProfile;
 use proptest::prelude::*;
 
 fn site(name: &str) -> SiteName {
@@ -78,7 +78,7 @@ fn other_settings_hold_for_sites_that_are_known_too() {
 #[test]
 fn politeness_zone_and_connections_can_be_set_per_site() {
     let mut monitor = monitor(|config| {
-        config.politeness = Politeness::Gentle;
+        config.politeness = PolitenessProfile::Gentle;
         config.site_settings = ["night.example zone=+12:00", "fast.example delay=100ms connections=2"]
             .map(String::from)
             .to_vec();
@@ -136,7 +136,7 @@ fn a_failing_server_gets_growing_back_offs() {
 
 #[test]
 fn back_off_outlasts_the_process() {
-    let mut monitor = monitor(|config| config.politeness = Politeness::Gentle);
+    let mut monitor = monitor(|config| config.politeness = PolitenessProfile::Gentle);
     let (a, now) = (site("a.example"), at(NOON));
     monitor.restore(&a, Some(at(NOON + 5000)), 19_999, now);
     assert_eq!(monitor.check(&a, now), RequestPermission::NotBefore(at(NOON + 5000)));

@@ -2,7 +2,7 @@
 
 use pharos_core::LibraryPosition;
 use pharos_index::{EmbeddedIndex, Index as _, Query};
-use pharos_store::{Content, Event, Record, Response};
+use pharos_store::{LibraryEvent, LibraryRecord, RawResponse, RecordContent};
 use tokio::sync::watch;
 
 use super::*;
@@ -12,13 +12,13 @@ fn url(address: &str) -> PageUrl {
     PageUrl::parse(&format!("http://{address}")).unwrap()
 }
 
-fn page(address: &str, second: i64, html: &str) -> Record {
+fn page(address: &str, second: i64, html: &str) -> LibraryRecord {
     let headers = vec![("Content-Type".to_string(), "text/html; charset=utf-8".to_string())];
-    let response = Response { status: 200, headers, body: html.into(), ..Response::default() };
-    Record::new(url(address), Timestamp::from_millis(second * 1000), Content::Response(response))
+    let response = RawResponse { status: 200, headers, body: html.into(), ..RawResponse::default() };
+    LibraryRecord::new(url(address), Timestamp::from_millis(second * 1000), RecordContent::Response(response))
 }
 
-fn ingest(data: &DataDir, records: Vec<Record>) {
+fn ingest(data: &DataDir, records: Vec<LibraryRecord>) {
     let engine = Engine::open(data.clone(), Config::default(), "up", true).unwrap();
     let (_stop, never) = watch::channel(false);
     let mut ingest = engine.ingest(&never).unwrap();
@@ -34,7 +34,7 @@ fn find(data: &DataDir, words: &str) -> Vec<String> {
     snapshot.cards(&found).unwrap().into_iter().map(|card| card.url).collect()
 }
 
-fn figures(data: &DataDir, address: &str) -> WebFigures {
+fn figures(data: &DataDir, address: &str) -> LinkFigures {
     let index = EmbeddedIndex::open_reader(&data.index()).unwrap();
     index.snapshot().unwrap().figures_of(url(address).id()).unwrap().unwrap()
 }
@@ -129,7 +129,11 @@ fn removed_pages_are_hidden_and_dropped_by_the_next_compaction() {
     );
     build_graph(&data, &Config::default(), |_| true).unwrap();
     let removed = |what: Removal, address: &str| {
-        Record::new(url(address), Timestamp::from_millis(9000), Content::Event(Event::Removed { what }))
+        LibraryRecord::new(
+            url(address),
+            Timestamp::from_millis(9000),
+            RecordContent::Event(LibraryEvent::Removed { what }),
+        )
     };
     ingest(&data, vec![removed(Removal::Page(url("a.example/lamps")), "a.example/lamps")]);
     let number = |relations: &Relations, address: &str| relations.number(url(address).id());

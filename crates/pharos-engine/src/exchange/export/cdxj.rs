@@ -5,8 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
-use pharos_store::cdxj::{self, Capture};
-use pharos_store::{Content, StoreError, WarcRecord, open_warc};
+use pharos_store::formats::cdxj;
+use pharos_store::formats::cdxj::Capture;
+use pharos_store::formats::warc_file::{WarcRecord, open_warc};
+use pharos_store::{RecordContent, StoreError};
 
 use super::ExportMonitor;
 use super::line_sort::SortedLines;
@@ -74,7 +76,7 @@ fn index_file(
         if !source.includes(&answer.url, answer.at, position)? {
             continue;
         }
-        add(cdxj::line(&Capture {
+        add(cdxj::format_line(&Capture {
             url: &answer.url,
             at: answer.at,
             mime: &answer.mime,
@@ -112,7 +114,7 @@ impl CaptureFields {
             _ => return None,
         };
         let ours = ours.ok()??;
-        let Content::Response(response) = ours.content else { return None };
+        let RecordContent::Response(response) = ours.content else { return None };
         let media = response.header("Content-Type").unwrap_or_default().split(';').next().unwrap_or_default();
         let mime = if is_revisit { REVISIT.to_string() } else { media.trim().to_string() };
         Some(Self { url: ours.url, at: ours.at, status: response.status, mime })

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageObject, Timestamp};
-use pharos_index::forward;
-use pharos_store::soif::{self, Gathered};
-use pharos_store::{Library as _, Piece, StoreError, StoredPage, StoredRecord};
+use pharos_index::document::forward_index;
+use pharos_store::derived::{DerivedItem, DerivedPage};
+use pharos_store::formats::soif;
+use pharos_store::formats::soif::CrawlMetadata;
+use pharos_store::{Library as _, StoreError, StoredRecord};
 use serde::Serialize;
 
 use super::selection::ExportSource;
@@ -58,15 +60,16 @@ impl PageWriter<'_, '_> {
         let derived = &self.source.derived;
         let (from, to) = (LibraryPosition::START, self.source.to);
         // The forward index needs no links, which cost as much again to read.
-        let pieces: Box<dyn Iterator<Item = Result<Piece<StoredPage>, StoreError>>> = match self.format {
+        let pieces: Box<dyn Iterator<Item = Result<DerivedItem<DerivedPage>, StoreError>>> = match self.format
+        {
             ExportFormat::Forward => Box::new(derived.pages_without_links(from, to)),
             _ => Box::new(derived.pages(from, to)),
         };
         for piece in pieces {
             self.monitor.check_stop()?;
             match piece? {
-                Piece::Kept(stored) => self.write_page(stored)?,
-                Piece::Gap { from, to } => self.parse_again(from, to)?,
+                DerivedItem::Kept(stored) => self.write_page(stored)?,
+                DerivedItem::Gap { from, to } => self.parse_again(from, to)?,
             }
         }
         Ok(())
@@ -118,7 +121,7 @@ impl PageWriter<'_, '_> {
         for read in self.pool.analyse(group, &*self.source.library, self.config, AnalysisDepth::Everything) {
             let StoredRecord { position, next, record } = read.stored;
             if let Some(summary) = read.page {
-                self.write_page(StoredPage {
+                self.write_page(DerivedPage {
                     position,
                     next,
                     at: record.at,
@@ -130,7 +133,7 @@ impl PageWriter<'_, '_> {
         Ok(())
     }
 
-    fn write_page(&mut self, page: StoredPage) -> Result<(), EngineError> {
+    fn write_page(&mut self, page: DerivedPage) -> Result<(), EngineError> {
         if !self.source.includes(&page.url, page.at, page.position)? {
             return Ok(());
         }
@@ -142,7 +145,7 @@ impl PageWriter<'_, '_> {
             }
             ExportFormat::Forward => {
                 let text = format!("{}\n{}", page.page.title, page.page.text);
-                forward::lines(self.monitor.summary.written, &text).into_bytes()
+                forward_index::lines(self.monitor.summary.written, &text).into_bytes()
             }
             _ => {
                 let line = JsonLine { fetched: page.at.to_precise(), page: &page.page };
@@ -157,7 +160,7 @@ impl PageWriter<'_, '_> {
     }
 }
 
-fn soif_summary(page: &StoredPage, at: Timestamp, size: u64) -> Vec<u8> {
-    let gathered = Gathered { size, at, refresh: None, time_to_live: None };
-    soif::write(&soif::from_page(&page.page, &gathered))
+fn soif_summary(page: &DerivedPage, at: Timestamp, size: u64) -> Vec<u8> {
+    let gathered = CrawlMetadata { size, at, refresh: None, time_to_live: None };
+    soif::write_object(&soif::describe_page(&page.page, &gathered))
 }

@@ -4,9 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
-use pharos_store::tianwang::{self, FILE_LIMIT, MAX_RECORD, RawFiles, TianwangRecord};
-use pharos_store::tianwang_index::{DOC_INDEX, IndexWriter, URL_INDEX};
-use pharos_store::{Content, Library as _, Record, Response, StoreError, StoredRecord, WarcWriter};
+use pharos_store::formats::tianwang;
+use pharos_store::formats::tianwang::{FILE_LIMIT, MAX_RECORD, RawFileWriter, TianwangRecord};
+use pharos_store::formats::tianwang_index::{DOC_INDEX, TianwangIndexWriter, URL_INDEX};
+use pharos_store::library::WarcWriter;
+use pharos_store::{Library as _, LibraryRecord, RawResponse, RecordContent, StoreError, StoredRecord};
 
 use super::ExportMonitor;
 use super::selection::ExportSource;
@@ -41,8 +43,8 @@ pub(super) fn write_tianwang(
     monitor: &mut ExportMonitor<'_>,
     dir: &Path,
 ) -> Result<(), EngineError> {
-    let mut files = RawFiles::create(dir, FILE_LIMIT)?;
-    let mut index = IndexWriter::create(dir)?;
+    let mut files = RawFileWriter::create(dir, FILE_LIMIT)?;
+    let mut index = TianwangIndexWriter::create(dir)?;
     for_each_response(source, monitor, false, &mut |monitor, position, record| {
         let Some(record) = to_tianwang(record) else { return Ok(false) };
         if record.head.len() + record.body.len() + TIANWANG_EXTRA > MAX_RECORD as usize {
@@ -61,12 +63,12 @@ pub(super) fn write_tianwang(
 pub(super) fn is_tianwang_file(name: &Path) -> bool {
     let Some(name) = name.to_str() else { return false };
     let number = name.rsplit('.').next().and_then(|number| number.parse().ok());
-    [DOC_INDEX, URL_INDEX].contains(&name) || number.is_some_and(|n| tianwang::file_name(n) == name)
+    [DOC_INDEX, URL_INDEX].contains(&name) || number.is_some_and(|n| tianwang::raw_file_name(n) == name)
 }
 
 /// Writes an exported record and returns whether it was written.
 type RecordSink<'a, 'w> =
-    &'a mut dyn FnMut(&mut ExportMonitor<'w>, LibraryPosition, Record) -> Result<bool, EngineError>;
+    &'a mut dyn FnMut(&mut ExportMonitor<'w>, LibraryPosition, LibraryRecord) -> Result<bool, EngineError>;
 
 /// Passes the selected responses to `each`; unchanged ones as references if `references` is set and possible.
 fn for_each_response<'w>(
@@ -96,9 +98,9 @@ fn exported_record(
     monitor: &mut ExportMonitor<'_>,
     stored: StoredRecord,
     references: bool,
-) -> Result<Option<Record>, EngineError> {
+) -> Result<Option<LibraryRecord>, EngineError> {
     let mut record = stored.record.clone();
-    let Content::Revisit(revisit) = &stored.record.content else { return Ok(Some(record)) };
+    let RecordContent::Revisit(revisit) = &stored.record.content else { return Ok(Some(record)) };
     if references && source.includes_original(revisit.of_at) {
         return Ok(Some(record));
     }
@@ -111,12 +113,12 @@ fn exported_record(
         full => full,
     };
     let Some(full) = monitor.accept(full)? else { return Ok(None) };
-    record.content = Content::Response(Response { address: address.or(full.address), ..full });
+    record.content = RecordContent::Response(RawResponse { address: address.or(full.address), ..full });
     Ok(Some(record))
 }
 
-fn to_tianwang(record: Record) -> Option<TianwangRecord> {
-    let Content::Response(mut response) = record.content else { return None };
+fn to_tianwang(record: LibraryRecord) -> Option<TianwangRecord> {
+    let RecordContent::Response(mut response) = record.content else { return None };
     let head = match response.head.take() {
         Some(head) => head,
         None => render_head(&response),
@@ -133,7 +135,7 @@ fn to_tianwang(record: Record) -> Option<TianwangRecord> {
 }
 
 /// Returns status line and headers of a response that was stored without its raw header, as the library holds them.
-fn render_head(response: &Response) -> Vec<u8> {
+fn render_head(response: &RawResponse) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {} \r\n", response.status);
     for (name, value) in &response.headers {
         head.extend([name, ": ", value, "\r\n"]);
@@ -147,7 +149,7 @@ mod tests {
     use super::*;
     use crate::exchange::import::convert_tianwang;
     use pharos_core::{LibraryPosition, Timestamp};
-    use pharos_store::{DiskLibrary, Writing};
+    use pharos_store::{DiskLibrary, LibraryWriteOptions};
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
@@ -180,11 +182,11 @@ mod tests {
         /// A Tianwang page is exported byte for byte as imported, for any server response.
         #[test]
         fn a_tianwang_page_is_exported_as_imported(page in record()) {
-            prop_assume!(tianwang::read(&tianwang::write(&page)) == Ok(page.clone()));
+            prop_assume!(tianwang::read_record(&tianwang::write_record(&page)) == Ok(page.clone()));
             let dir = tempfile::tempdir().unwrap();
             let start = LibraryPosition::START;
             let library =
-                DiskLibrary::open_writer(dir.path(), Writing::default(), start, Timestamp::EPOCH).unwrap();
+                DiskLibrary::open_writer(dir.path(), LibraryWriteOptions::default(), start, Timestamp::EPOCH).unwrap();
             if let Ok(Some(record)) = convert_tianwang(page.clone()) {
                 let (position, _) = library.append(&[record]).unwrap()[0];
                 let stored = library.read(position).unwrap();

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
+use pharos_store::catalog::PageDetails;
+use pharos_store::library::RecordScan;
 use pharos_store::{
-    Catalog, DataDir, DerivedReader, DiskLibrary, Library, PageState, PageStory, Scan, SqliteCatalog,
-    StoreError,
+    Catalog, DataDir, DerivedReader, DiskLibrary, Library, PageState, SqliteCatalog, StoreError,
 };
 
 use super::ExportSelection;
@@ -37,7 +38,7 @@ impl<'a> ExportSource<'a> {
     }
 
     /// Returns the candidate records in library order; [`includes`](Self::includes) decides on each.
-    pub(super) fn records(&self) -> Result<Scan, EngineError> {
+    pub(super) fn records(&self) -> Result<RecordScan, EngineError> {
         let Some(positions) = self.positions()? else {
             return Ok(self.library.scan(LibraryPosition::START, Some(self.to))?);
         };
@@ -75,7 +76,11 @@ impl<'a> ExportSource<'a> {
         Ok(Some(positions))
     }
 
-    fn add_versions(&self, page: &PageStory, positions: &mut Vec<LibraryPosition>) -> Result<(), StoreError> {
+    fn add_versions(
+        &self,
+        page: &PageDetails,
+        positions: &mut Vec<LibraryPosition>,
+    ) -> Result<(), StoreError> {
         if !self.is_selected(&page.url) || is_deleted(page) {
             return Ok(());
         }
@@ -124,7 +129,7 @@ impl<'a> ExportSource<'a> {
     }
 
     /// Returns the position of the newest response that determines the page's content.
-    fn current_position(&self, page: &PageStory) -> Result<Option<LibraryPosition>, StoreError> {
+    fn current_position(&self, page: &PageDetails) -> Result<Option<LibraryPosition>, StoreError> {
         if page.status.is_some_and(|status| matches!(status, 200..400 | 410)) {
             return Ok(page.position);
         }
@@ -133,6 +138,6 @@ impl<'a> ExportSource<'a> {
     }
 }
 
-fn is_deleted(page: &PageStory) -> bool {
+fn is_deleted(page: &PageDetails) -> bool {
     matches!(page.state, PageState::Deleted | PageState::Removed)
 }

@@ -3,12 +3,14 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use pharos_core::{PageUrl, Timestamp, UrlError};
-use pharos_store::soif::{self, SoifObject, attribute};
-use pharos_store::tianwang::TianwangRecord;
-use pharos_store::{Content, Record, Response, WarcRecord};
+use pharos_store::formats::soif;
+use pharos_store::formats::soif::{SoifObject, attribute};
+use pharos_store::formats::tianwang::TianwangRecord;
+use pharos_store::formats::warc_file::WarcRecord;
+use pharos_store::{LibraryRecord, RawResponse, RecordContent};
 
 /// A converted record, `None` if it is not a web page, or an error message.
-pub(crate) type Conversion = Result<Option<Record>, String>;
+pub(crate) type Conversion = Result<Option<LibraryRecord>, String>;
 
 /// Converts a WARC response. Fields that Pharos wrote itself are restored.
 pub(super) fn warc(record: &WarcRecord) -> Conversion {
@@ -18,7 +20,7 @@ pub(super) fn warc(record: &WarcRecord) -> Conversion {
         .field("Pharos-Spelling")
         .or_else(|| record.target().filter(|target| *target != ours.url.as_str()))
         .map(str::to_string);
-    if let Content::Response(response) = &mut ours.content
+    if let RecordContent::Response(response) = &mut ours.content
         && record.kind() == "response"
     {
         keep_head(response, &record.block);
@@ -27,7 +29,7 @@ pub(super) fn warc(record: &WarcRecord) -> Conversion {
 }
 
 /// Keeps status line and headers byte for byte, if they are followed by the unmodified body.
-fn keep_head(response: &mut Response, block: &[u8]) {
+fn keep_head(response: &mut RawResponse, block: &[u8]) {
     let head = block.strip_suffix(response.body.as_slice()).filter(|head| head.starts_with(b"HTTP/"));
     // A header that announces chunked encoding would not match the joined body.
     let lower = |head: &[u8]| head.to_ascii_lowercase();
@@ -39,7 +41,7 @@ fn keep_head(response: &mut Response, block: &[u8]) {
 /// A `revisit` record of another library: a response without content and a reference to its original.
 pub(super) struct ForeignRevisit {
     /// The response, with an empty body.
-    pub(super) record: Record,
+    pub(super) record: LibraryRecord,
     /// URL of the original, usually the same.
     pub(super) of: PageUrl,
     /// Time of the original.
@@ -60,7 +62,7 @@ pub(crate) fn as_response(revisit: &WarcRecord) -> WarcRecord {
 /// Converts a revisit record.
 pub(super) fn revisit(record: &WarcRecord) -> Result<Option<ForeignRevisit>, String> {
     let Some(mut ours) = as_response(record).to_record()? else { return Ok(None) };
-    if let Content::Response(response) = &mut ours.content {
+    if let RecordContent::Response(response) = &mut ours.content {
         response.body = Vec::new();
         response.truncated = None;
     }
@@ -85,18 +87,18 @@ pub(crate) fn tianwang(record: TianwangRecord) -> Conversion {
     };
     let response = if record.head.is_empty() {
         // HTTP/0.9 servers sent only the body.
-        Response { status: 200, body: record.body, address: record.ip, ..Response::default() }
+        RawResponse { status: 200, body: record.body, address: record.ip, ..RawResponse::default() }
     } else {
         parse_http(record.head, record.body, &url, record.date)
-            .map(|response| Response { address: record.ip, ..response })?
+            .map(|response| RawResponse { address: record.ip, ..response })?
     };
     let spelling = (record.url != url.as_str()).then_some(record.url);
-    let ours = Record::new(url, record.date, Content::Response(response));
-    Ok(Some(Record { origin: record.origin, spelling, ..ours }))
+    let ours = LibraryRecord::new(url, record.date, RecordContent::Response(response));
+    Ok(Some(LibraryRecord { origin: record.origin, spelling, ..ours }))
 }
 
 /// Parses an HTTP response like that of a WARC record.
-fn parse_http(head: Vec<u8>, body: Vec<u8>, url: &PageUrl, at: Timestamp) -> Result<Response, String> {
+fn parse_http(head: Vec<u8>, body: Vec<u8>, url: &PageUrl, at: Timestamp) -> Result<RawResponse, String> {
     let at = at.to_precise();
     let fields = [
         ("WARC-Type", "response"),
@@ -110,7 +112,7 @@ fn parse_http(head: Vec<u8>, body: Vec<u8>, url: &PageUrl, at: Timestamp) -> Res
     drop(body);
     let record = WarcRecord { offset: 0, version: "1.1".into(), fields, block };
     match record.to_record()?.map(|record| record.content) {
-        Some(Content::Response(mut response)) => {
+        Some(RecordContent::Response(mut response)) => {
             keep_head(&mut response, &record.block);
             Ok(response)
         }
@@ -142,8 +144,9 @@ pub(super) fn soif(object: &SoifObject, gathered: Timestamp) -> Conversion {
     let at = seconds(object, attribute::UPDATE_TIME)
         .map_or(gathered, |seconds| Timestamp::EPOCH.plus(Duration::from_secs(seconds)));
     let spelling = (object.url != url.as_str()).then(|| object.url.clone());
-    let response = Response { status: 200, headers, body: soif::to_html(object), ..Response::default() };
-    Ok(Some(Record { spelling, ..Record::new(url, at, Content::Response(response)) }))
+    let response =
+        RawResponse { status: 200, headers, body: soif::to_html(object), ..RawResponse::default() };
+    Ok(Some(LibraryRecord { spelling, ..LibraryRecord::new(url, at, RecordContent::Response(response)) }))
 }
 
 /// Returns an attribute in seconds since 1970, if it is before the year 10000.
@@ -169,8 +172,8 @@ mod tests {
         }
     }
 
-    fn response(record: &Record) -> &Response {
-        let Content::Response(response) = &record.content else { panic!("an answer") };
+    fn response(record: &LibraryRecord) -> &RawResponse {
+        let RecordContent::Response(response) = &record.content else { panic!("an answer") };
         response
     }
 

@@ -13,7 +13,7 @@ use std::time::UNIX_EPOCH;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use pharos_core::{PageUrl, Timestamp};
-use pharos_store::{Content, Record, Response};
+use pharos_store::{LibraryRecord, RawResponse, RecordContent};
 
 /// Characters that are percent-encoded in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -88,7 +88,7 @@ pub(super) fn modification_time(path: &Path) -> Timestamp {
 
 impl HtmlFile {
     /// Reads the file into a record. The error is a message for the user.
-    pub(super) fn read(self, limit: usize) -> Result<Record, String> {
+    pub(super) fn read(self, limit: usize) -> Result<LibraryRecord, String> {
         let mut body = Vec::new();
         File::open(&self.path)
             .and_then(|file| file.take(limit as u64 + 1).read_to_end(&mut body))
@@ -100,8 +100,8 @@ impl HtmlFile {
         if self.compressed {
             headers.push(("Content-Encoding".into(), "gzip".into()));
         }
-        let response = Response { status: 200, headers, body, ..Response::default() };
-        Ok(Record::new(self.url, modification_time(&self.path), Content::Response(response)))
+        let response = RawResponse { status: 200, headers, body, ..RawResponse::default() };
+        Ok(LibraryRecord::new(self.url, modification_time(&self.path), RecordContent::Response(response)))
     }
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use pharos_core::{Clock as _, SystemClock, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
-use pharos_store::{
-    Catalog, Content, Library, LibraryPosition, Record, Response, Revisit, Version, payload_digest,
-};
+use pharos_store::catalog::PageVersion;
+use pharos_store::library::{Revisit, payload_digest};
+use pharos_store::{Catalog, Library, LibraryPosition, LibraryRecord, RawResponse, RecordContent};
 use tokio::sync::watch;
 use tracing::warn;
 
@@ -29,7 +29,7 @@ pub(super) struct Importer<'a> {
     ingest: IngestPipeline,
     catalog: Arc<dyn Catalog>,
     library: Arc<dyn Library>,
-    group: Vec<Record>,
+    group: Vec<LibraryRecord>,
     bytes: usize,
     now: Timestamp,
     stop: &'a watch::Receiver<bool>,
@@ -96,14 +96,14 @@ impl<'a> Importer<'a> {
     }
 
     /// Imports a record unless the library has it or the page was removed.
-    pub(super) fn import(&mut self, mut record: Record) -> Result<(), EngineError> {
+    pub(super) fn import(&mut self, mut record: LibraryRecord) -> Result<(), EngineError> {
         // An invalid or future date would make this the current version permanently.
         let tomorrow = self.now.plus(Duration::from_secs(86_400));
         if !is_writable(record.at) || record.at > tomorrow {
             record.at = Timestamp::EPOCH;
         }
         // A 304 response has no content of its own.
-        if record.status() == Some(304) && matches!(record.content, Content::Response(_)) {
+        if record.status() == Some(304) && matches!(record.content, RecordContent::Response(_)) {
             self.skip();
             return Ok(());
         }
@@ -135,11 +135,13 @@ impl<'a> Importer<'a> {
             return Ok(());
         };
         let ForeignRevisit { mut record, of, .. } = revisit;
-        let (Content::Response(answer), Content::Response(first)) = (record.content, original.content) else {
+        let (RecordContent::Response(answer), RecordContent::Response(first)) =
+            (record.content, original.content)
+        else {
             return Ok(());
         };
         record.content = if of == record.url {
-            Content::Revisit(Revisit {
+            RecordContent::Revisit(Revisit {
                 status: answer.status,
                 headers: answer.headers,
                 address: answer.address,
@@ -148,7 +150,7 @@ impl<'a> Importer<'a> {
                 digest: payload_digest(&first.body),
             })
         } else {
-            Content::Response(Response { address: answer.address, ..first })
+            RecordContent::Response(RawResponse { address: answer.address, ..first })
         };
         self.import(record)
     }
@@ -157,21 +159,21 @@ impl<'a> Importer<'a> {
     fn find_original(
         &self,
         revisit: &ForeignRevisit,
-    ) -> Result<Option<(LibraryPosition, Record)>, EngineError> {
+    ) -> Result<Option<(LibraryPosition, LibraryRecord)>, EngineError> {
         let versions = self.catalog.versions(revisit.of.id())?;
-        let is_dated = |v: &&Version| revisit.of_at.is_some_and(|at| same_time(v.at, at));
+        let is_dated = |v: &&PageVersion| revisit.of_at.is_some_and(|at| same_time(v.at, at));
         let dated = versions.iter().filter(is_dated);
         let earlier =
             versions.iter().filter(|v| v.at <= revisit.record.at && !is_dated(v)).take(MAX_COMPARED);
         for version in dated.chain(earlier) {
             let mut position = version.position;
             let Ok(mut stored) = self.library.read(position) else { continue };
-            if let Content::Revisit(second_hand) = &stored.record.content {
+            if let RecordContent::Revisit(second_hand) = &stored.record.content {
                 position = second_hand.of;
                 let Ok(first) = self.library.read(position) else { continue };
                 stored = first;
             }
-            let Content::Response(response) = &stored.record.content else { continue };
+            let RecordContent::Response(response) = &stored.record.content else { continue };
             if is_dated(&version) || has_digest(response, revisit.digest.as_deref()) {
                 return Ok(Some((position, stored.record)));
             }
@@ -180,8 +182,8 @@ impl<'a> Importer<'a> {
     }
 
     /// Returns `true` if the library has this version, or it is pending.
-    fn has_version(&self, record: &Record) -> Result<bool, EngineError> {
-        let waits = |waiting: &Record| {
+    fn has_version(&self, record: &LibraryRecord) -> Result<bool, EngineError> {
+        let waits = |waiting: &LibraryRecord| {
             waiting.url == record.url
                 && same_time(waiting.at, record.at)
                 && waiting.status() == record.status()
@@ -194,7 +196,7 @@ impl<'a> Importer<'a> {
             return Ok(self.catalog.robots(&record.url)?.is_some_and(|robots| robots.at >= record.at));
         }
         // A revisit has the status of its original.
-        let any_status = matches!(record.content, Content::Revisit(_));
+        let any_status = matches!(record.content, RecordContent::Revisit(_));
         let versions = self.catalog.versions(record.url.id())?;
         Ok(versions
             .iter()
@@ -233,7 +235,7 @@ pub(crate) fn is_writable(at: Timestamp) -> bool {
     Timestamp::parse(&at.to_precise()) == Some(at)
 }
 
-fn has_digest(response: &Response, digest: Option<&str>) -> bool {
+fn has_digest(response: &RawResponse, digest: Option<&str>) -> bool {
     digest.is_some_and(|digest| payload_digest(&response.body).eq_ignore_ascii_case(digest))
 }
 

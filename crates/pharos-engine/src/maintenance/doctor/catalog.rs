@@ -5,10 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use pharos_core::{LibraryPosition, PageId};
-use pharos_store::{
-    Catalog as _, DataDir, DiskLibrary, Library as _, PageState, PageStory, SqliteCatalog, StoreError,
-    Version,
-};
+use pharos_store::catalog::{PageDetails, PageVersion};
+use pharos_store::{Catalog as _, DataDir, DiskLibrary, Library as _, PageState, SqliteCatalog, StoreError};
 
 use super::library::LibraryContents;
 use super::{CheckedStore, DoctorProgress, Examination, ProgressCheck};
@@ -192,8 +190,8 @@ fn compare(
 
 /// Returns the contradictions between the catalog entry of a page and the library.
 fn disagreements(
-    entry: &PageStory,
-    versions: &[Version],
+    entry: &PageDetails,
+    versions: &[PageVersion],
     absorbed: LibraryPosition,
     contents: &LibraryContents,
     exam: &Examination,

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use pharos_core::LibraryPosition;
-use pharos_store::{DataDir, DerivedReader, DiskLibrary, Flaw, Library as _, Piece, Problem, StoreError};
+use pharos_store::derived::{DerivedDefect, DerivedDefectKind, DerivedItem};
+use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library as _, StoreError};
 
 use super::library::LibraryContents;
 use super::{CheckedStore, Examination};
@@ -42,20 +43,20 @@ pub(super) fn examine(
     }
     // A crawl without indexing writes no derived data; a later run derives it.
     let promised = reader.promised();
-    flaws.retain(|flaw| !matches!(flaw.problem, Problem::Missing { from, .. } if from >= promised));
+    flaws.retain(|flaw| !matches!(flaw.problem, DerivedDefectKind::Missing { from, .. } if from >= promised));
     for flaw in flaws {
         let place = flaw.path.display().to_string();
         let text = flaw.to_string();
         let what = text.strip_prefix(&format!("{place}: ")).unwrap_or(&text);
-        let cure = if matches!(flaw.problem, Problem::Newer { .. }) {
+        let cure = if matches!(flaw.problem, DerivedDefectKind::Newer { .. }) {
             "use a newer version of pharos"
         } else {
             CURE
         };
         let place = match &flaw.problem {
-            Problem::Damaged { offset, .. } => format!("{place} at byte {offset}"),
-            Problem::Missing { from, .. } => format!("{place} from {from}"),
-            Problem::Stale { .. } | Problem::Newer { .. } => place,
+            DerivedDefectKind::Damaged { offset, .. } => format!("{place} at byte {offset}"),
+            DerivedDefectKind::Missing { from, .. } => format!("{place} from {from}"),
+            DerivedDefectKind::Stale { .. } | DerivedDefectKind::Newer { .. } => place,
         };
         exam.fault(CheckedStore::Derived, place, what, COST, cure);
         exam.needs.derived.extend(file_of(&flaw));
@@ -77,7 +78,7 @@ pub(super) fn examine(
 ///
 /// An open end is a flaw if files were lost: if only one of the two folders lacks a whole file, or if more is missing
 /// than a crash can leave behind.
-fn flaws(reader: &DerivedReader, to: LibraryPosition) -> Result<Vec<Flaw>, StoreError> {
+fn flaws(reader: &DerivedReader, to: LibraryPosition) -> Result<Vec<DerivedDefect>, StoreError> {
     let mut flaws = reader.check(to)?;
     let ends: Vec<LibraryPosition> = flaws.iter().filter_map(|flaw| open_end(flaw, to)).collect();
     flaws.retain(|flaw| match open_end(flaw, to) {
@@ -93,19 +94,19 @@ fn flaws(reader: &DerivedReader, to: LibraryPosition) -> Result<Vec<Flaw>, Store
 }
 
 /// Returns the start of a gap that reaches to the end.
-fn open_end(flaw: &Flaw, end: LibraryPosition) -> Option<LibraryPosition> {
+fn open_end(flaw: &DerivedDefect, end: LibraryPosition) -> Option<LibraryPosition> {
     match flaw.problem {
-        Problem::Missing { from, to } if to >= end => Some(from),
+        DerivedDefectKind::Missing { from, to } if to >= end => Some(from),
         _ => None,
     }
 }
 
 /// Returns the number of the library file that a flaw belongs to.
-fn file_of(flaw: &Flaw) -> Option<u32> {
+fn file_of(flaw: &DerivedDefect) -> Option<u32> {
     match &flaw.problem {
-        Problem::Missing { from, .. } | Problem::Stale { from, .. } => Some(from.file),
-        Problem::Newer { .. } => None,
-        Problem::Damaged { .. } => number(flaw.path.file_name()?.to_str()?),
+        DerivedDefectKind::Missing { from, .. } | DerivedDefectKind::Stale { from, .. } => Some(from.file),
+        DerivedDefectKind::Newer { .. } => None,
+        DerivedDefectKind::Damaged { .. } => number(flaw.path.file_name()?.to_str()?),
     }
 }
 
@@ -147,7 +148,7 @@ fn covers(reader: &DerivedReader, at: LibraryPosition) -> Result<bool, StoreErro
     }
     let to = LibraryPosition { offset: at.offset + 1, ..at };
     let gap = |piece: Option<Result<bool, StoreError>>| piece.transpose().map(|gap| gap.unwrap_or(false));
-    let pages = reader.pages_without_links(at, to).map(|p| p.map(|p| matches!(p, Piece::Gap { .. })));
-    let links = reader.links(at, to).map(|p| p.map(|p| matches!(p, Piece::Gap { .. })));
+    let pages = reader.pages_without_links(at, to).map(|p| p.map(|p| matches!(p, DerivedItem::Gap { .. })));
+    let links = reader.links(at, to).map(|p| p.map(|p| matches!(p, DerivedItem::Gap { .. })));
     Ok(!gap(pages.into_iter().next())? || !gap(links.into_iter().next())?)
 }

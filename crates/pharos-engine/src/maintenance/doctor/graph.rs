@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use pharos_core::LibraryPosition;
-use pharos_graph::relations::unfinished;
+use pharos_graph::relations::unfinished_folders;
 use pharos_graph::{GraphError, Relations};
 use pharos_index::{Generations, IndexError};
 use pharos_store::{DataDir, StoreError};
@@ -58,7 +58,7 @@ pub(super) fn examine(
         let what = format!("it covers the library up to {to}, but the library ends at {end}");
         exam.fault(CheckedStore::Graph, data.graph().display(), what, COST, CURE);
     }
-    let left = || unfinished(&data.graph()).map_err(StoreError::io("read", &data.graph()));
+    let left = || unfinished_folders(&data.graph()).map_err(StoreError::io("read", &data.graph()));
     if left()?.is_empty() {
         return Ok(());
     }

@@ -6,10 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use pharos_core::{LibraryPosition, PageId};
-use pharos_index::{
-    Card, EmbeddedIndex, GenerationFlaw, GenerationProblem, Generations, Index as _, IndexError, Query,
-    Snapshot, check_generations,
-};
+use pharos_index::generations::verify::{GenerationFlaw, GenerationProblem, check_generations};
+use pharos_index::{EmbeddedIndex, Generations, Index as _, IndexError, IndexView, Query, ResultFields};
 use pharos_store::{Catalog as _, DataDir, PageState};
 
 use super::catalog::{CatalogSummary, OpenCatalog};
@@ -29,7 +27,7 @@ const RECHECKS: usize = 5;
 /// The index, and the position it had applied when the check began.
 pub(super) struct OpenIndex {
     index: EmbeddedIndex,
-    snapshot: Arc<dyn Snapshot>,
+    snapshot: Arc<dyn IndexView>,
     pub(super) at: LibraryPosition,
     /// Position covered by the history generation, which may be further.
     history: LibraryPosition,
@@ -194,7 +192,7 @@ fn find_mismatch(
     contents: &LibraryContents,
     exam: &Examination,
     page: PageId,
-    card: &Card,
+    card: &ResultFields,
 ) -> Result<Option<String>, EngineError> {
     let position = card.position;
     if page_id(&card.url) != Some(page) {

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use pharos_core::{LibraryPosition, PageId, SiteId};
 use pharos_crawl::robots::is_robots_txt;
+use pharos_store::catalog::Removal;
+use pharos_store::library::LibraryFileDefectKind;
 use pharos_store::{
-    Content, DiskLibrary, Event, FileProblem, Library as _, Record, Removal, StoreError, StoredRecord,
+    DiskLibrary, Library as _, LibraryEvent, LibraryRecord, RecordContent, StoreError, StoredRecord,
 };
 
 use super::{CheckedStore, DoctorProgress, Examination, LostRange, ProgressCheck};
@@ -99,7 +101,7 @@ pub(super) fn examine(
         if stored.next <= index_at {
             surveyor.add(&stored);
         }
-        if let Content::Revisit(revisit) = &stored.record.content {
+        if let RecordContent::Revisit(revisit) = &stored.record.content {
             revisits.push((stored.position, revisit.of));
         }
         contents.add(&stored);
@@ -114,8 +116,10 @@ pub(super) fn examine(
         }
         contents.without_original.insert(position);
         // Compaction may have removed both records in the meantime.
-        if let Ok(StoredRecord { record: Record { url, content: Content::Revisit(_), .. }, .. }) =
-            library.read(position)
+        if let Ok(StoredRecord {
+            record: LibraryRecord { url, content: RecordContent::Revisit(_), .. },
+            ..
+        }) = library.read(position)
         {
             exam.fault(
                 CheckedStore::Library,
@@ -133,18 +137,18 @@ impl LibraryContents {
     fn add(&mut self, stored: &StoredRecord) {
         let record = &stored.record;
         let (status, is_complete) = match &record.content {
-            Content::Event(Event::Removed { what: Removal::Page(url) }) => {
+            RecordContent::Event(LibraryEvent::Removed { what: Removal::Page(url) }) => {
                 self.removed_pages.insert(url.id());
                 return;
             }
-            Content::Event(Event::Removed { what: Removal::Site(site) }) => {
+            RecordContent::Event(LibraryEvent::Removed { what: Removal::Site(site) }) => {
                 self.removed_sites.insert(site.id());
                 return;
             }
-            Content::Event(Event::Dropped { status, .. }) => (Some(*status), false),
-            Content::Event(_) => return,
-            Content::Response(response) => (Some(response.status), true),
-            Content::Revisit(_) => (None, false),
+            RecordContent::Event(LibraryEvent::Dropped { status, .. }) => (Some(*status), false),
+            RecordContent::Event(_) => return,
+            RecordContent::Response(response) => (Some(response.status), true),
+            RecordContent::Revisit(_) => (None, false),
         };
         if is_robots_txt(&record.url) {
             return;
@@ -180,7 +184,7 @@ fn examine_files(
     for flaw in library.check_files(whole_up_to)? {
         let path = flaw.path.display();
         match flaw.problem {
-            FileProblem::Missing(number) => exam.lost.push(LostRange {
+            LibraryFileDefectKind::Missing(number) => exam.lost.push(LostRange {
                 from: LibraryPosition { file: number, offset: 0 },
                 to: LibraryPosition { file: number + 1, offset: 0 },
                 place: path.to_string(),
@@ -188,7 +192,7 @@ fn examine_files(
                 versions: 0,
                 pages: Vec::new(),
             }),
-            FileProblem::Torn { offset, bytes } if !owned => {
+            LibraryFileDefectKind::Torn { offset, bytes } if !owned => {
                 exam.needs.library = true;
                 exam.fault(
                     CheckedStore::Library,
@@ -198,7 +202,7 @@ fn examine_files(
                     "`pharos doctor --repair` or the next start of the engine sets them aside",
                 );
             }
-            FileProblem::Offsets(detail) => {
+            LibraryFileDefectKind::Offsets(detail) => {
                 exam.needs.library = true;
                 exam.fault(
                     CheckedStore::Library,
@@ -208,7 +212,7 @@ fn examine_files(
                     "`pharos doctor --repair` rebuilds it",
                 );
             }
-            FileProblem::Leftover if !owned => {
+            LibraryFileDefectKind::Leftover if !owned => {
                 exam.needs.library = true;
                 exam.fault(
                     CheckedStore::Library,
@@ -218,10 +222,10 @@ fn examine_files(
                     "`pharos doctor --repair` removes it",
                 );
             }
-            FileProblem::SetAside => {
+            LibraryFileDefectKind::SetAside => {
                 exam.note(CheckedStore::Library, path, "a torn end that was set aside; can be deleted");
             }
-            FileProblem::Torn { .. } | FileProblem::Leftover => {}
+            LibraryFileDefectKind::Torn { .. } | LibraryFileDefectKind::Leftover => {}
         }
     }
     Ok(())

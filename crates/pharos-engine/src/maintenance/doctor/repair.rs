@@ -4,12 +4,12 @@ use std::fs;
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
-use pharos_crawl::Scoping;
-use pharos_graph::relations::{newest, unfinished};
+use pharos_crawl::CrawlScope;
+use pharos_graph::relations::{newest_folder, unfinished_folders};
 use pharos_index::Generations;
 use pharos_store::{
-    Catalog, Content, DataDir, DerivedWriter, DiskLibrary, Event, Owner, PageState, Record, StoreError,
-    Writing,
+    Catalog, DataDir, DerivedWriter, DiskLibrary, LibraryEvent, LibraryRecord, LibraryWriteOptions,
+    OwnerLock, PageState, RecordContent, StoreError,
 };
 
 use super::{CheckedStore, DoctorProgress, Examination, LostRange, ProgressCheck};
@@ -19,17 +19,17 @@ use crate::{Engine, EngineError};
 
 /// Repairs what a check found, as the owner of the data directory.
 pub(super) fn repair(
-    owner: Owner,
+    owner: OwnerLock,
     data: &DataDir,
     config: &Config,
     exam: &Examination,
     check: ProgressCheck<'_>,
-) -> Result<Owner, EngineError> {
+) -> Result<OwnerLock, EngineError> {
     let needs = &exam.needs;
     let mut owner = owner;
     if needs.library {
         check(DoctorProgress::Repairing(CheckedStore::Library))?;
-        let (writing, now) = (Writing::from(&config.library), SystemClock.now());
+        let (writing, now) = (LibraryWriteOptions::from(&config.library), SystemClock.now());
         // Opening the library sets a torn end aside.
         DiskLibrary::open_writer(&data.library(), writing, LibraryPosition::START, now)?.mend_files()?;
     }
@@ -58,9 +58,9 @@ pub(super) fn repair(
         check(DoctorProgress::Repairing(CheckedStore::Graph))?;
         let _builder = Generations::at(data.index()).lock_builder()?;
         let folder = data.graph();
-        let mut left = unfinished(&folder).map_err(StoreError::io("read", &folder))?;
+        let mut left = unfinished_folders(&folder).map_err(StoreError::io("read", &folder))?;
         if needs.graph {
-            left.extend(newest(&folder).map_err(StoreError::io("read", &folder))?);
+            left.extend(newest_folder(&folder).map_err(StoreError::io("read", &folder))?);
         }
         for path in left {
             fs::remove_dir_all(&path).map_err(StoreError::io("remove", &path))?;
@@ -83,11 +83,11 @@ fn records_to_refetch(
     catalog: &dyn Catalog,
     config: &Config,
     lost: &[LostRange],
-) -> Result<Vec<Record>, EngineError> {
+) -> Result<Vec<LibraryRecord>, EngineError> {
     if catalog.rules()?.is_none() {
         return Ok(Vec::new());
     }
-    let scoping = Scoping::load(catalog, &config.crawl)?;
+    let scoping = CrawlScope::load(catalog, &config.crawl)?;
     let now = SystemClock.now();
     let mut records = Vec::new();
     for (lost, page) in lost.iter().flat_map(|lost| lost.pages.iter().map(move |page| (lost, page))) {
@@ -99,11 +99,11 @@ fn records_to_refetch(
             continue;
         }
         let reason = "the stored response is damaged".to_string();
-        records.push(Record {
+        records.push(LibraryRecord {
             depth: page.depth,
             hops: page.hops,
             origin: page.origin.clone(),
-            ..Record::new(page.url.clone(), now, Content::Event(Event::Failed { reason }))
+            ..LibraryRecord::new(page.url.clone(), now, RecordContent::Event(LibraryEvent::Failed { reason }))
         });
     }
     Ok(records)

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use pharos_text::phrasebook::Phrasebook;
+use pharos_text::phrase_index::PhraseIndex;
 
 /// Maximum number of words, the most frequent ones.
 const MAX_WORDS: usize = 300_000;
@@ -56,7 +56,7 @@ pub(crate) struct Speller {
 
 impl Speller {
     /// Collects the words of letters of phrase indexes.
-    pub(crate) fn from_indexes<'b>(indexes: impl IntoIterator<Item = &'b Phrasebook>) -> Self {
+    pub(crate) fn from_indexes<'b>(indexes: impl IntoIterator<Item = &'b PhraseIndex>) -> Self {
         let mut words: Vec<(&str, f32)> = Vec::new();
         for index in indexes {
             let of_letters = |text: &str| text.chars().all(|c| c.is_alphabetic() && c < '\u{2E80}');
@@ -302,7 +302,7 @@ fn insertion_cost(letters: &[char], at: usize) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use pharos_text::phrasebook::Writer;
+    use pharos_text::phrase_index::PhraseIndexBuilder;
 
     use super::*;
 
@@ -324,7 +324,7 @@ mod tests {
     }
 
     fn speller(words: &[(&str, f32)]) -> Speller {
-        let mut writer = Writer::default();
+        let mut writer = PhraseIndexBuilder::default();
         words.iter().for_each(|(word, weight)| writer.add(word, *weight));
         Speller::from_indexes([&writer.finish(usize::MAX)])
     }

@@ -4,7 +4,7 @@
 
 use pharos_core::PageUrl;
 use pharos_core::config::{KEYS, is_secret};
-use pharos_engine::{Order, carry_out};
+use pharos_engine::{Order, execute_order};
 use pharos_store::{Catalog, CrawlRules, SqliteCatalog};
 use tokio::sync::oneshot;
 
@@ -45,7 +45,8 @@ pub(super) async fn with_catalog<T: Default + Send + 'static>(
 /// Executes an order. Errors are returned as text.
 pub(super) async fn execute(app: &AppState, order: Order) -> Result<(), String> {
     let done = spawn_blocking(app, move |service| {
-        Ok(carry_out(&service.data, &service.config, COMMAND_NAME, &order).map_err(|error| error.to_string()))
+        Ok(execute_order(&service.data, &service.config, COMMAND_NAME, &order)
+            .map_err(|error| error.to_string()))
     });
     done.await.map_err(|error| error.to_string())?
 }

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::Config;
 use pharos_core::PageUrl;
-use pharos_core::config::{Manners, Politeness, Setting as _};
+use pharos_core::config::{PolitenessLimits, PolitenessProfile, SettingValue as _};
 use pharos_engine::Order;
 use pharos_store::CrawlRules;
 
@@ -152,7 +152,7 @@ pub(crate) async fn set_pace(action: Action) -> Response {
         .collect();
     // Delays belong to the politeness level that is in force.
     let manners = |config: &Config, politeness| *config.crawl.manners_of(politeness);
-    let politeness = Politeness::from_text(action.form.text("politeness"));
+    let politeness = PolitenessProfile::from_text(action.form.text("politeness"));
     let config = action.app.service().settings.load().map(|loaded| loaded.config).unwrap_or_default();
     if let Some(politeness) = politeness.filter(|_| !action.form.text("day").is_empty()) {
         let before = manners(&config, politeness);
@@ -160,11 +160,11 @@ pub(crate) async fn set_pace(action: Action) -> Response {
         let (Some(day_delay), Some(night_delay)) = (delay("day"), delay("night")) else {
             return action.fail(PATH, PageMessages::for_lang(action.visitor.lang).no_delay);
         };
-        let now = Manners { day_delay, night_delay, ..before };
+        let now = PolitenessLimits { day_delay, night_delay, ..before };
         let key = match politeness {
-            Politeness::Gentle => "crawl.gentle",
-            Politeness::Normal => "crawl.normal",
-            Politeness::OwnSite => "crawl.own_site",
+            PolitenessProfile::Gentle => "crawl.gentle",
+            PolitenessProfile::Normal => "crawl.normal",
+            PolitenessProfile::OwnSite => "crawl.own_site",
         };
         // The delays in the form belong to the previous level, unless the level is unchanged.
         if now != before && politeness == config.crawl.politeness {

@@ -4,7 +4,10 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use pharos_engine::{BuildState, GenerationStatus, IndexStatus, Progress, index_status, roll_back};
+use pharos_engine::build::history::BuildProgress;
+use pharos_engine::build::runner::BuildStatus;
+use pharos_engine::status::index_status::{GenerationStatus, IndexStatus};
+use pharos_engine::{index_status, roll_back};
 
 use super::charts::format_bytes;
 use super::commands::{record_and_redirect, spawn_blocking};
@@ -52,7 +55,7 @@ struct BuildView {
     is_running: bool,
     is_stopping: bool,
     step: String,
-    /// Progress of the step in per cent, if it can be computed.
+    /// BuildProgress of the step in per cent, if it can be computed.
     done: Option<u64>,
     last: Option<String>,
 }
@@ -102,7 +105,7 @@ impl GenerationRow {
 }
 
 impl BuildView {
-    fn new(state: &BuildState, m: &'static PageMessages, lang: Lang) -> Self {
+    fn new(state: &BuildStatus, m: &'static PageMessages, lang: Lang) -> Self {
         let last = state.last.as_ref().map(|(at, built)| match built {
             Ok(built) => fill(
                 m.last_built,
@@ -113,21 +116,21 @@ impl BuildView {
         let Some((_, progress)) = &state.running else { return Self { last, ..Self::default() } };
         let part = |done: u64, all: u64| Some(100 * done / all.max(1));
         let (step, done) = match *progress {
-            Progress::Sealing => (m.build_sealing.to_string(), None),
-            Progress::Surveying(records) => (fill(m.build_surveying, &[&grouped(records)]), None),
-            Progress::Comparing(done, all) => {
+            BuildProgress::Sealing => (m.build_sealing.to_string(), None),
+            BuildProgress::Surveying(records) => (fill(m.build_surveying, &[&grouped(records)]), None),
+            BuildProgress::Comparing(done, all) => {
                 (fill(m.build_comparing, &[&grouped(done), &grouped(all)]), part(done, all))
             }
-            Progress::Linking(done, all) => {
+            BuildProgress::Linking(done, all) => {
                 (fill(m.build_linking, &[&grouped(done), &grouped(all)]), part(done, all))
             }
-            Progress::Ranking => (m.build_ranking.to_string(), None),
-            Progress::Indexing(done, all) => {
+            BuildProgress::Ranking => (m.build_ranking.to_string(), None),
+            BuildProgress::Indexing(done, all) => {
                 (fill(m.build_indexing, &[&grouped(done), &grouped(all)]), part(done, all))
             }
-            Progress::Verifying => (m.build_verifying.to_string(), None),
-            Progress::Warming(queries) => (fill(m.build_warming, &[&grouped(queries)]), None),
-            Progress::Switching => (m.build_switching.to_string(), None),
+            BuildProgress::Verifying => (m.build_verifying.to_string(), None),
+            BuildProgress::Warming(queries) => (fill(m.build_warming, &[&grouped(queries)]), None),
+            BuildProgress::Switching => (m.build_switching.to_string(), None),
         };
         Self { is_running: true, is_stopping: state.stopping, step, done, last }
     }

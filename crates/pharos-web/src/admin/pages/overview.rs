@@ -7,8 +7,10 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_core::{Clock as _, SystemClock};
-use pharos_engine::{CrawlOrder, Ended, Live, Order, Phase, live};
-use pharos_store::CatalogCounts;
+use pharos_engine::crawl::EndReason;
+use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine_status};
+use pharos_engine::{CrawlOrder, Order};
+use pharos_store::catalog::CatalogCounts;
 
 use super::charts::Chart;
 use super::commands::{execute, record_and_redirect, with_catalog};
@@ -74,7 +76,7 @@ pub(crate) async fn overview(
         })
     })
     .await?;
-    let live = live(&app.service().data);
+    let live = read_engine_status(&app.service().data);
     let state = state_name(live.as_ref());
     let counts = &catalog_figures.counts;
     let searchable = app.searchable_pages_now().await?;
@@ -124,7 +126,7 @@ async fn wait_for_status(app: &AppState) {
     for _ in 0..MAX_POLLS {
         tokio::time::sleep(POLL_INTERVAL).await;
         // The crawl needs a moment to react to the order.
-        if live(&app.service().data).is_none_or(|live| live.at > now.plus(POLL_INTERVAL)) {
+        if read_engine_status(&app.service().data).is_none_or(|live| live.at > now.plus(POLL_INTERVAL)) {
             return;
         }
     }
@@ -141,24 +143,24 @@ fn buttons(m: &'static PageMessages, state: &str) -> Vec<CrawlButton> {
 }
 
 /// Describes the state of the crawl in a sentence.
-fn state_text(m: &'static PageMessages, live: Option<&Live>) -> String {
+fn state_text(m: &'static PageMessages, live: Option<&EngineStatus>) -> String {
     let Some(live) = live else { return m.is_off.into() };
     match &live.phase {
-        Phase::Idle => m.is_idle.into(),
-        Phase::Replaying => m.is_replaying.into(),
-        Phase::Running if live.held => m.is_held.into(),
-        Phase::Running if live.no_room => m.is_disk_full.into(),
-        Phase::Running => fill(m.is_running, &[&live.command]),
-        Phase::Empty => m.is_empty.into(),
-        Phase::Ended(why) => match why {
-            Ended::NothingDue => m.ended_nothing_due,
-            Ended::MaxPages => m.ended_max_pages,
-            Ended::Time => m.ended_time,
-            Ended::Disk => m.ended_disk,
-            Ended::Stopped => m.ended_stopped,
+        CrawlPhase::Idle => m.is_idle.into(),
+        CrawlPhase::Replaying => m.is_replaying.into(),
+        CrawlPhase::Running if live.held => m.is_held.into(),
+        CrawlPhase::Running if live.no_room => m.is_disk_full.into(),
+        CrawlPhase::Running => fill(m.is_running, &[&live.command]),
+        CrawlPhase::Empty => m.is_empty.into(),
+        CrawlPhase::Ended(why) => match why {
+            EndReason::NothingDue => m.ended_nothing_due,
+            EndReason::MaxPages => m.ended_max_pages,
+            EndReason::Time => m.ended_time,
+            EndReason::Disk => m.ended_disk,
+            EndReason::Stopped => m.ended_stopped,
         }
         .into(),
-        Phase::Failed(error) => fill(m.has_failed, &[error]),
+        CrawlPhase::Failed(error) => fill(m.has_failed, &[error]),
     }
 }
 

@@ -6,9 +6,15 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_core::PageUrl;
-use pharos_engine::{Explanation, Kept, Order, Ruling, Story, explain, recent_story};
-use pharos_query::{Card, Request};
-use pharos_store::{PageState, Removal};
+use pharos_engine::Order;
+use pharos_engine::crawl::{RuleDecision, UrlExplanation};
+use pharos_engine::status::page_report::{
+    PageReport, VersionContent, explain_crawl_rules, recent_page_report,
+};
+use pharos_query::ResultFields;
+use pharos_query::SearchRequest;
+use pharos_store::PageState;
+use pharos_store::catalog::Removal;
 
 use super::charts::format_bytes;
 use super::commands::{execute, record_and_redirect, spawn_blocking};
@@ -33,11 +39,11 @@ struct ReportPage {
     m: &'static PageMessages,
     typed: String,
     /// `None` if no URL was given.
-    answer: Option<PageReport>,
+    answer: Option<ReportView>,
     wrong: bool,
 }
 
-struct PageReport {
+struct ReportView {
     url: String,
     /// The page can be found; otherwise `verdict` says why not.
     is_found: bool,
@@ -58,9 +64,9 @@ struct ReportStep {
 /// Everything known about a page.
 struct PageRecord {
     url: PageUrl,
-    report: Option<Story>,
-    indexed: Option<Card>,
-    rules: Explanation,
+    report: Option<PageReport>,
+    indexed: Option<ResultFields>,
+    rules: UrlExplanation,
     is_noindex: bool,
     is_hidden: bool,
 }
@@ -100,7 +106,7 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
     spawn_blocking(app, move |service| {
         let config =
             service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
-        let report = recent_story(&service.data, &url, MAX_VERSIONS)?;
+        let report = recent_page_report(&service.data, &url, MAX_VERSIONS)?;
         let indexed = service.search.page(url.id())?;
         let is_noindex = match &report {
             Some(report) if indexed.is_none() => page_status::is_noindex(service, report)?,
@@ -108,11 +114,11 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
         };
         // The search itself decides reliably whether `rank.block` hides the page.
         let is_hidden = indexed.is_some() && !config.rank.block.is_empty() && {
-            let request = Request::new(format!("url:\"{url}\""));
+            let request = SearchRequest::new(format!("url:\"{url}\""));
             service.search.run(&request)?.total == 0
         };
         Ok(PageRecord {
-            rules: explain(&service.data, &config, url.as_str())?,
+            rules: explain_crawl_rules(&service.data, &config, url.as_str())?,
             is_hidden,
             url,
             report,
@@ -123,7 +129,7 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
     .await
 }
 
-fn build_report(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> PageReport {
+fn build_report(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportView {
     let is_found = record.indexed.is_some() && !record.is_hidden;
     let steps = vec![
         discovery(record, m, lang),
@@ -141,7 +147,7 @@ fn build_report(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> Pa
         links.push(Link { href: link("/clean", [("url", url.as_str())]), text: m.cleaned.into() });
         links.push(Link { href: format!("/snapshot/{}", record.url.id()), text: m.snapshot.into() });
     }
-    PageReport { is_found, verdict: verdict(record, m, lang), steps, links, url }
+    ReportView { is_found, verdict: verdict(record, m, lang), steps, links, url }
 }
 
 /// Explains in one sentence whether and why the page can be found.
@@ -210,9 +216,9 @@ fn discovery(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> Repor
 fn rules(record: &PageRecord, m: &'static PageMessages) -> ReportStep {
     let lines = record.rules.lines.iter().map(|line| {
         let ruling = match line.ruling {
-            Ruling::Admits => m.admits,
-            Ruling::Refuses => m.refuses,
-            Ruling::Open => m.undecided,
+            RuleDecision::Admits => m.admits,
+            RuleDecision::Refuses => m.refuses,
+            RuleDecision::Open => m.undecided,
         };
         format!("{}: {ruling} – {}", line.rule, line.why)
     });
@@ -248,10 +254,10 @@ fn fetches(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportS
     }
     for stored in &report.versions {
         let kept = match stored.kept {
-            Kept::Whole(size) => format_bytes(size as f64),
-            Kept::Unchanged => m.unchanged.into(),
-            Kept::Dropped => m.dropped.into(),
-            Kept::Damaged => m.damaged.into(),
+            VersionContent::Whole(size) => format_bytes(size as f64),
+            VersionContent::Unchanged => m.unchanged.into(),
+            VersionContent::Dropped => m.dropped.into(),
+            VersionContent::Damaged => m.damaged.into(),
         };
         lines.push(format!("{} · {} · {kept}", lang.date_time(stored.version.at), stored.version.status));
     }

@@ -9,9 +9,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::{Clock as _, SystemClock};
-use pharos_mining::files::list;
+use pharos_mining::log::files::list_files;
 use pharos_mining::system::SystemRecord;
-use pharos_mining::{Kind, LogFile, QueryRecord, Window};
+use pharos_mining::{LogFile, LogKind, QueryRecord, TimeWindow};
 use serde::de::DeserializeOwned;
 
 use super::commands::spawn_blocking;
@@ -72,14 +72,14 @@ pub(crate) async fn queries(
     let is_off = !app.config().log.enabled;
     let (recent, slots) = spawn_blocking(&app, |service| {
         let logs = service.data.logs();
-        Ok((newest::<QueryRecord>(&logs, Kind::Queries), newest::<SystemRecord>(&logs, Kind::System)))
+        Ok((newest::<QueryRecord>(&logs, LogKind::Queries), newest::<SystemRecord>(&logs, LogKind::System)))
     })
     .await?;
     let (top, rising, hours) = spawn_blocking(&app, |service| {
         Ok(service.learning.shared.with_memory(|memory| {
             (
-                memory.top(Window::Day, MAX_SHOWN),
-                memory.rising(Window::Day, MAX_SHOWN),
+                memory.top(TimeWindow::Day, MAX_SHOWN),
+                memory.rising(TimeWindow::Day, MAX_SHOWN),
                 memory.hourly_of_all(),
             )
         }))
@@ -138,9 +138,9 @@ impl Slot {
 }
 
 /// Reads the newest records of a log, oldest first, from the ends of today's and yesterday's file.
-fn newest<R: DeserializeOwned>(logs: &Path, kind: Kind) -> Vec<R> {
+fn newest<R: DeserializeOwned>(logs: &Path, kind: LogKind) -> Vec<R> {
     let today = SystemClock.now().date();
-    let files = list(logs).unwrap_or_default();
+    let files = list_files(logs).unwrap_or_default();
     let open = files.into_iter().filter(|file| file.kind == kind && !file.packed && file.day <= today);
     let last: Vec<LogFile> = open.collect();
     let mut records = Vec::new();

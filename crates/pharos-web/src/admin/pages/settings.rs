@@ -77,7 +77,7 @@ pub(crate) async fn settings(
     let section =
         names.iter().copied().find(|name| Some(*name) == visitor.param("section")).unwrap_or("crawl");
     let is_changed = |key: &str| config.get(key) != default.get(key);
-    let setting = |key: &pharos_core::config::Key| {
+    let setting = |key: &pharos_core::config::ConfigKey| {
         let mut value = format_setting(&config, key.name);
         if is_secret(key.name) && !operator.may_act() && !value.is_empty() {
             value = "…".into();

@@ -141,7 +141,7 @@ fn toml_value(key: &str, value_text: &str) -> Result<toml_edit::Value, String> {
 pub(crate) fn parse_settings(text: &str) -> Result<Config, String> {
     let mut config = Config::default();
     config.read_toml("pharos.toml", text).map_err(|error| error.to_string())?;
-    pharos_engine::check_settings(&config).map_err(|error| error.to_string())?;
+    pharos_engine::control::dispatch::check_settings(&config).map_err(|error| error.to_string())?;
     // A saved file must not lock the operators out.
     DeskSettings::from_config(&config.desk).map_err(|error| error.to_string())?;
     Certificates::from_config(&config.web).map_err(|error| error.to_string())?;

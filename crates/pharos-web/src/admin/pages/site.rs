@@ -5,8 +5,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::{Config, PageUrl, SiteName};
-use pharos_engine::{Order, SiteTable};
-use pharos_store::{PageStory, Removal, RobotsFile, RobotsState, SiteRow};
+use pharos_engine::Order;
+use pharos_engine::crawl::SiteSettingsTable;
+use pharos_store::catalog::{PageDetails, Removal, RobotsFile, RobotsState, SiteRow};
 
 use super::commands::{change_rules, execute, record_and_redirect, replace_settings, with_catalog};
 use super::messages::PageMessages;
@@ -59,7 +60,7 @@ struct RobotsView {
 struct SiteRecord {
     row: Option<SiteRow>,
     robots: Vec<RobotsFile>,
-    pages: Vec<PageStory>,
+    pages: Vec<PageDetails>,
     /// `crawl.exclude` of the rules in force.
     exclude: Vec<String>,
 }
@@ -142,7 +143,7 @@ pub(crate) async fn site(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-fn page_line(page: &PageStory, m: &'static PageMessages) -> (String, String, &'static str) {
+fn page_line(page: &PageDetails, m: &'static PageMessages) -> (String, String, &'static str) {
     (page.url.to_string(), report_link(page.url.as_str()), m.state(page.state))
 }
 
@@ -168,7 +169,7 @@ impl RobotsView {
 
 /// Returns the delay between two requests that the settings give a site.
 fn delay(config: &Config, site: &SiteName, messages: &Messages) -> String {
-    let table = SiteTable::parse(&config.crawl.site_settings).unwrap_or_default();
+    let table = SiteSettingsTable::parse(&config.crawl.site_settings).unwrap_or_default();
     let own = table.of(site);
     let manners = config.crawl.manners_of(own.politeness.unwrap_or(config.crawl.politeness));
     match own.delay {

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::Timestamp;
-use pharos_store::{SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
+use pharos_store::catalog::{SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 
 use super::commands::with_catalog;
 use super::messages::PageMessages;

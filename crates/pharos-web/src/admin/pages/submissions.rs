@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::PageUrl;
 use pharos_engine::Order;
-use pharos_store::Submission;
+use pharos_store::catalog::Submission;
 
 use super::commands::{execute, record_and_redirect, with_catalog};
 use super::messages::PageMessages;

@@ -6,7 +6,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::{PageId, PageUrl, Timestamp};
 use pharos_engine::Order;
-use pharos_store::{PageState, Trouble, TroubleQuery};
+use pharos_store::PageState;
+use pharos_store::catalog::{PageFailure, PageFailureQuery};
 
 use super::commands::{execute, record_and_redirect, with_catalog};
 use super::messages::PageMessages;
@@ -69,7 +70,7 @@ pub(crate) async fn trouble(
         "refused" => Some(PageState::Refused),
         _ => None,
     };
-    let query = TroubleQuery {
+    let query = PageFailureQuery {
         site: named.as_ref().map(|site| site.id()),
         state,
         contains: contains.clone(),
@@ -112,7 +113,7 @@ pub(crate) async fn trouble(
 }
 
 impl ProblemRow {
-    fn new(trouble: &Trouble, m: &'static PageMessages, lang: Lang) -> Self {
+    fn new(trouble: &PageFailure, m: &'static PageMessages, lang: Lang) -> Self {
         Self {
             url: trouble.url.to_string(),
             href: report_link(trouble.url.as_str()),
@@ -131,7 +132,7 @@ fn literal_part(reason: &str) -> &str {
 }
 
 /// Encodes the position after a row: its time and page id.
-fn encode_position(last: &Trouble) -> String {
+fn encode_position(last: &PageFailure) -> String {
     format!("{}.{}", last.at.millis(), last.url.id())
 }
 
@@ -163,7 +164,7 @@ mod tests {
     #[test]
     fn a_list_goes_on_behind_its_last_row() {
         let url = PageUrl::parse("http://a.example/").unwrap();
-        let last = Trouble {
+        let last = PageFailure {
             url: url.clone(),
             state: PageState::Failed,
             reason: String::new(),

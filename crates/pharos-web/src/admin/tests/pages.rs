@@ -1,7 +1,7 @@
 //! The pages behind the login: any parameters, and concurrent operators.
 
 use pharos_core::{PageUrl, Timestamp};
-use pharos_store::{Change, Found, Outcome, RobotsFile, RobotsState};
+use pharos_store::catalog::{CatalogChange, DiscoveredLink, RobotsFile, RobotsState, VisitOutcome};
 
 use super::*;
 use crate::testing::apply_changes;
@@ -32,16 +32,19 @@ const PAGES: [&str; 20] = [
 fn fill_catalog(running: &Running) {
     let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
     let url = |path: &str| PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
-    let failed = Outcome::Failed { reason: "timed out <b>after</b> 30 s".into(), attempt: 3 };
+    let failed = VisitOutcome::Failed { reason: "timed out <b>after</b> 30 s".into(), attempt: 3 };
     let body = b"User-agent: *\nDisallow: /private <script>\n".to_vec();
     apply_changes(
         &running.dir,
         &[
-            Change::Seed { url: url(""), at, hops: 0, origin: None, stale_before: None },
-            Change::Found(Found { anchor: "<i>words</i>".into(), ..Found::new(url("a"), 1, at) }),
-            Change::Visited { url: url("failed"), at, outcome: failed, next_due: None },
-            Change::Submitted { url: url("proposed"), at },
-            Change::Robots(RobotsFile {
+            CatalogChange::Seed { url: url(""), at, hops: 0, origin: None, stale_before: None },
+            CatalogChange::Found(DiscoveredLink {
+                anchor: "<i>words</i>".into(),
+                ..DiscoveredLink::new(url("a"), 1, at)
+            }),
+            CatalogChange::Visited { url: url("failed"), at, outcome: failed, next_due: None },
+            CatalogChange::Submitted { url: url("proposed"), at },
+            CatalogChange::Robots(RobotsFile {
                 url: url("robots.txt"),
                 at,
                 state: RobotsState::Known(body),

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use pharos_core::{Config, Timestamp};
-use pharos_query::{Answer, Hit, Request};
+use pharos_query::{SearchHit, SearchRequest, SearchResponse};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
@@ -15,7 +15,12 @@ use crate::server::origin::origin;
 use crate::server::visitor::{Visitor, link};
 
 /// Returns an answer as a feed.
-pub(crate) fn feed(visitor: &Visitor, config: &Config, request: &Request, answer: &Answer) -> Response {
+pub(crate) fn feed(
+    visitor: &Visitor,
+    config: &Config,
+    request: &SearchRequest,
+    answer: &SearchResponse,
+) -> Response {
     let Some(origin) = origin(visitor, &config.web) else { return StatusCode::BAD_REQUEST.into_response() };
     match write_feed(visitor, &origin, request, answer) {
         Ok(xml) => {
@@ -30,7 +35,12 @@ pub(crate) fn feed(visitor: &Visitor, config: &Config, request: &Request, answer
     }
 }
 
-fn write_feed(visitor: &Visitor, origin: &str, request: &Request, answer: &Answer) -> io::Result<Vec<u8>> {
+fn write_feed(
+    visitor: &Visitor,
+    origin: &str,
+    request: &SearchRequest,
+    answer: &SearchResponse,
+) -> io::Result<Vec<u8>> {
     let messages = visitor.messages();
     let place = request.page.max(1).saturating_sub(1).saturating_mul(request.size).saturating_add(1);
     let page = format!("{origin}{}", link("/search", [("q", answer.query.as_str())]));
@@ -66,7 +76,7 @@ fn write_feed(visitor: &Visitor, origin: &str, request: &Request, answer: &Answe
     Ok(writer.into_inner())
 }
 
-fn item(writer: &mut Writer<Vec<u8>>, hit: &Hit) -> io::Result<()> {
+fn item(writer: &mut Writer<Vec<u8>>, hit: &SearchHit) -> io::Result<()> {
     writer.create_element("item").write_inner_content(|writer| {
         text(writer, "title", &hit.title)?;
         text(writer, "link", &hit.url)?;

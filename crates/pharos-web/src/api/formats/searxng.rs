@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use pharos_query::{Answer, Hit, Request};
+use pharos_query::{SearchHit, SearchRequest, SearchResponse};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -13,7 +13,7 @@ const ENGINE: &str = "pharos";
 
 const COLUMNS: [&str; 7] = ["title", "url", "content", "host", "engine", "score", "type"];
 
-pub(super) fn json(request: &Request, answer: &Answer) -> Response {
+pub(super) fn json(request: &SearchRequest, answer: &SearchResponse) -> Response {
     let first = request.page.saturating_sub(1).saturating_mul(request.size).saturating_add(1);
     let results: Vec<Value> = (first..).zip(&answer.hits).map(|(place, hit)| result(place, hit)).collect();
     let body = json!({
@@ -29,7 +29,7 @@ pub(super) fn json(request: &Request, answer: &Answer) -> Response {
     ([(CACHE_CONTROL, "private, no-cache")], Json(body)).into_response()
 }
 
-fn result(place: usize, hit: &Hit) -> Value {
+fn result(place: usize, hit: &SearchHit) -> Value {
     json!({
         "url": hit.url,
         "title": hit.title,
@@ -53,7 +53,7 @@ fn url_parts(url: &str) -> [String; 6] {
     parts.map(String::from)
 }
 
-pub(super) fn csv(answer: &Answer) -> Response {
+pub(super) fn csv(answer: &SearchResponse) -> Response {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut rows = vec![COLUMNS.map(String::from)];
     rows.extend(answer.hits.iter().map(|hit| {

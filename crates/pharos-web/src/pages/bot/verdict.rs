@@ -1,7 +1,7 @@
 //! Explains the status of a page to its webmaster.
 
 use pharos_core::Timestamp;
-use pharos_engine::{Story, WaitsFor};
+use pharos_engine::status::page_report::{PageReport, WaitReason};
 use pharos_store::PageState;
 
 use super::Link;
@@ -86,14 +86,14 @@ enum ExclusionReason<'a> {
 }
 
 impl<'a> ExclusionReason<'a> {
-    fn from_report(report: &'a Story, is_noindex: bool) -> Self {
+    fn from_report(report: &'a PageReport, is_noindex: bool) -> Self {
         let page = &report.page;
         let reason = page.reason.as_deref().unwrap_or_default();
         let at = page.visited_at.unwrap_or(page.found_at);
         match (page.state, &report.waits_for) {
-            (PageState::Waiting, Some(WaitsFor::Original(_))) => Self::CopyOfSite,
-            (PageState::Waiting, Some(WaitsFor::RobotsTxt(at, _))) => Self::WaitsForRobots(*at),
-            (PageState::Waiting, Some(WaitsFor::Moment(until))) => Self::WaitsUntil(*until),
+            (PageState::Waiting, Some(WaitReason::Original(_))) => Self::CopyOfSite,
+            (PageState::Waiting, Some(WaitReason::RobotsTxt(at, _))) => Self::WaitsForRobots(*at),
+            (PageState::Waiting, Some(WaitReason::Moment(until))) => Self::WaitsUntil(*until),
             (PageState::Waiting, None) => Self::Waits,
             (PageState::Refused, _) => match reason.strip_prefix("robots.txt: ") {
                 Some(rule) => Self::RobotsTxt(rule),

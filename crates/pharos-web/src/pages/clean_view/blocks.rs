@@ -1,7 +1,8 @@
 //! The original text: lines in reading order, grouped by kind, with the reasons for their classification.
 
 use pharos_core::PageObject;
-use pharos_html::{BlockKind, Explanation, LineReport};
+use pharos_html::CleaningExplanation;
+use pharos_html::cleaning::{BlockKind, LineExplanation};
 use serde_json::json;
 
 use super::facts::shorten;
@@ -95,7 +96,7 @@ impl OriginalText {
     pub(super) fn new(
         messages: &'static Messages,
         page: &PageObject,
-        explanation: Option<Explanation>,
+        explanation: Option<CleaningExplanation>,
     ) -> Self {
         let mut writer = BlockWriter::new(messages);
         match explanation {
@@ -132,7 +133,7 @@ impl BlockWriter {
         Self { messages, blocks: Vec::new(), counts: Default::default(), shown: 0, bytes: 0 }
     }
 
-    fn write(&mut self, kind: BlockKind, text: &str, explained: Option<&LineReport>) {
+    fn write(&mut self, kind: BlockKind, text: &str, explained: Option<&LineExplanation>) {
         let (count, is_shown) = &mut self.counts[number(kind)];
         *count += 1;
         if self.shown >= MAX_LINES || self.bytes >= MAX_BYTES {
@@ -193,7 +194,7 @@ impl BlockWriter {
     }
 }
 
-fn rules(line: &LineReport, messages: &Messages) -> String {
+fn rules(line: &LineExplanation, messages: &Messages) -> String {
     // Rules are numbered from 1, as in the rule file.
     let parts = line
         .reasons
@@ -203,7 +204,7 @@ fn rules(line: &LineReport, messages: &Messages) -> String {
 }
 
 /// Formats features: `terms 12, link_share 0.5, name.navigation 1`.
-fn features_text(line: &LineReport) -> String {
+fn features_text(line: &LineExplanation) -> String {
     let plain = SHOWN_FEATURES.iter().filter_map(|name| Some((*name, *line.features.get(*name)?)));
     let near = line.features.iter().filter(|(name, value)| {
         (name.starts_with("name.") && **value < MAX_LEVELS) || (name.starts_with("phrase.") && **value > 0.0)

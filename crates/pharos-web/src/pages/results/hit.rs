@@ -2,7 +2,8 @@
 
 use percent_encoding::percent_decode_str;
 use pharos_core::PageUrl;
-use pharos_query::{Contribution, Explanation, Hit};
+use pharos_query::rank::combine::Contribution;
+use pharos_query::{HitExplanation, SearchHit};
 
 use super::search_params::{SearchParam, SearchParams};
 use crate::messages::{Lang, fill, grouped};
@@ -47,7 +48,7 @@ pub(crate) struct ShownDate {
 }
 
 impl HitView {
-    pub(crate) fn new(hit: &Hit, params: &SearchParams, lang: Lang) -> Self {
+    pub(crate) fn new(hit: &SearchHit, params: &SearchParams, lang: Lang) -> Self {
         let (messages, query) = (lang.messages(), params.query.as_str());
         let url = PageUrl::parse(&hit.url).ok();
         let is_ours = |path: &&String| path.starts_with("/snapshot/");
@@ -84,7 +85,7 @@ impl HitView {
     }
 }
 
-fn score_components(explanation: &Explanation) -> Vec<ScoreComponent> {
+fn score_components(explanation: &HitExplanation) -> Vec<ScoreComponent> {
     let line = |part: &Contribution| ScoreComponent {
         part: part.part,
         value: format!("{:.3}", part.value),

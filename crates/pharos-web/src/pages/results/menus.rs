@@ -1,6 +1,6 @@
 //! Filter menus of the result page, with the number of results of each value.
 
-use pharos_query::{Age, Answer, Filters};
+use pharos_query::{Age, Filters, SearchResponse};
 
 use super::search_params::{SearchParam, SearchParams};
 use crate::messages::{Lang, Messages, grouped};
@@ -27,7 +27,7 @@ pub(crate) struct FilterOption {
 }
 
 /// Returns the menus that offer a choice.
-pub(crate) fn menus(params: &SearchParams, answer: &Answer, lang: Lang) -> Vec<FilterMenu> {
+pub(crate) fn menus(params: &SearchParams, answer: &SearchResponse, lang: Lang) -> Vec<FilterMenu> {
     let messages = lang.messages();
     let Filters { site, lang: of_page, format, category, time } = &params.filters;
     let menu = |choice, facet, any, current: Option<&str>, name: &dyn Fn(&str) -> String| {
@@ -52,7 +52,7 @@ impl FilterMenu {
     /// Returns `None` if there is nothing to choose.
     fn new(
         params: &SearchParams,
-        answer: &Answer,
+        answer: &SearchResponse,
         choice: SearchParam,
         facet: &str,
         any: &str,

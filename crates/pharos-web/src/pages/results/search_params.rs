@@ -1,7 +1,7 @@
 //! Parameters of the result page, and links to variations of the request.
 
 use pharos_core::Config;
-use pharos_query::{Age, Filters, Request};
+use pharos_query::{Age, Filters, SearchRequest};
 
 use crate::pages::frame::Link;
 use crate::pages::paging::{last_page, page_number};
@@ -84,8 +84,8 @@ impl SearchParams {
     }
 
     /// Builds the search request. Beyond the last page the first one is requested, to learn the number of results.
-    pub(crate) fn request(&self, config: &Config) -> Request {
-        Request {
+    pub(crate) fn request(&self, config: &Config) -> SearchRequest {
+        SearchRequest {
             text: self.query.clone(),
             page: if self.is_reachable(config) { self.page } else { 1 },
             size: config.query.page_size.max(1),

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
-use pharos_crawl::{Explanation, Ruling};
-use pharos_engine::crawl::{CrawlSummary, Ended};
+use pharos_crawl::UrlExplanation;
+use pharos_crawl::rules::explain::RuleDecision;
+use pharos_engine::crawl::{CrawlSummary, EndReason};
 use pharos_engine::{Engine, EngineError, RunOptions};
 use pharos_store::{Catalog, DataDir, SqliteCatalog};
 
@@ -83,7 +84,7 @@ fn report(
     stored: u64,
 ) -> anyhow::Result<CommandOutcome> {
     if stored == 0
-        && summary.ended == Ended::NothingDue
+        && summary.ended == EndReason::NothingDue
         && let Some(reason) = &summary.last_failure
     {
         bail!("no page could be fetched: {reason}");
@@ -99,11 +100,11 @@ fn report(
         }))?;
     } else {
         let why = match summary.ended {
-            Ended::NothingDue => "no more pages are due",
-            Ended::MaxPages => "page limit reached",
-            Ended::Time => "time limit reached",
-            Ended::Disk => "disk limit reached (crawl.max_disk)",
-            Ended::Stopped => "stopped",
+            EndReason::NothingDue => "no more pages are due",
+            EndReason::MaxPages => "page limit reached",
+            EndReason::Time => "time limit reached",
+            EndReason::Disk => "disk limit reached (crawl.max_disk)",
+            EndReason::Stopped => "stopped",
         };
         console::out!(
             "{} pages ({}) stored in {}, {} failed, {} refused: {why}",
@@ -136,13 +137,13 @@ fn explain(
     Ok(if explanation.admitted { CommandOutcome::Good } else { CommandOutcome::NothingFound })
 }
 
-fn print_explanation(explanation: &Explanation) -> anyhow::Result<()> {
+fn print_explanation(explanation: &UrlExplanation) -> anyhow::Result<()> {
     console::out!("{}", console::printable(&explanation.asked));
     for line in &explanation.lines {
         let ruling = match line.ruling {
-            Ruling::Admits => "admits",
-            Ruling::Refuses => "refuses",
-            Ruling::Open => "open",
+            RuleDecision::Admits => "admits",
+            RuleDecision::Refuses => "refuses",
+            RuleDecision::Open => "open",
         };
         console::out!("  {:<10} {ruling:<8} {}", line.rule, console::printable(&line.why));
     }

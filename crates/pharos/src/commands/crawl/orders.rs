@@ -3,7 +3,8 @@
 use anyhow::{Context as _, bail};
 use pharos_core::{PageUrl, SiteName};
 use pharos_engine::{Order, execute_order};
-use pharos_store::{Catalog as _, Removal, SqliteCatalog};
+use pharos_store::catalog::Removal;
+use pharos_store::{Catalog as _, SqliteCatalog};
 
 use crate::cli::{AddArgs, Global, RemoveArgs};
 use crate::{CommandOutcome, console, settings};

@@ -54,7 +54,7 @@ fn show(
     let response = read_version(data, wanted.version.position)?;
     let body = response.content(config.crawl.body_limit.bytes());
     if args.text || global.json {
-        let page = pharos_html::understand(&report.page.url, response.header("Content-Type"), &body);
+        let page = pharos_html::extract_page(&report.page.url, response.header("Content-Type"), &body);
         if global.json {
             console::print_json(&page)?;
         } else {

@@ -6,8 +6,8 @@ use std::io::{self, Read as _};
 use anyhow::{Context as _, bail};
 use pharos_core::{PageId, PageUrl};
 use pharos_engine::build::link_analysis::{DedupEvaluation, evaluate_dedup};
-use pharos_graph::duplicates::{Extent, Layout, Report, ReportedGroup};
-use pharos_graph::relations::Group;
+use pharos_graph::duplicates::{DuplicateReport, LayoutMatch, MatchExtent, ReportedGroup};
+use pharos_graph::relations::DuplicateGroup;
 use serde::Deserialize;
 
 use super::graph::{number, open};
@@ -31,13 +31,13 @@ fn print_group(group: &ReportedGroup) -> anyhow::Result<()> {
     for copy in &group.copies {
         let label = match (copy.exact, copy.extent) {
             (true, _) => "exact",
-            (false, Extent::Whole) => "whole",
-            (false, Extent::Partial) => "part",
+            (false, MatchExtent::Whole) => "whole",
+            (false, MatchExtent::Partial) => "part",
         };
         let layout = match copy.layout {
-            Layout::Same => "same layout",
-            Layout::Different => "other layout",
-            Layout::Unknown => "",
+            LayoutMatch::Same => "same layout",
+            LayoutMatch::Different => "other layout",
+            LayoutMatch::Unknown => "",
         };
         console::out!("  {label:<10} {layout:<12} {}", copy.url);
     }
@@ -45,7 +45,7 @@ fn print_group(group: &ReportedGroup) -> anyhow::Result<()> {
 }
 
 fn report(global: &Global, args: &DedupReportArgs) -> anyhow::Result<CommandOutcome> {
-    let report = Report::of(&open(global)?, args.count)?;
+    let report = DuplicateReport::of(&open(global)?, args.count)?;
     if global.json {
         console::print_json(&report)?;
         return Ok(CommandOutcome::Good);
@@ -98,7 +98,7 @@ fn duplicates_of(global: &Global, args: &DedupOfArgs) -> anyhow::Result<CommandO
 fn groups(global: &Global, args: &DedupGroupsArgs) -> anyhow::Result<CommandOutcome> {
     let relations = open(global)?;
     let site = |page: u32| relations.sites()[relations.site(page) as usize].as_str();
-    let wanted = |group: &Group| {
+    let wanted = |group: &DuplicateGroup| {
         let Some(wanted) = &args.site else { return true };
         let members = group.members.iter().map(|member| member.page);
         members.chain([group.representative]).any(|page| site(page) == wanted)

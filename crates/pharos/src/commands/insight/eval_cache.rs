@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use pharos_query::cache::replay::{Log, LogFigures, Replayed};
+use pharos_query::cache::replay::{LogStatistics, ReplayLog, ReplayResult};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{EvalCacheArgs, Global};
@@ -26,10 +26,10 @@ struct LogLine {
 #[derive(Serialize)]
 struct CacheReport {
     #[serde(flatten)]
-    log: LogFigures,
+    log: LogStatistics,
     /// Number of lines that are not queries.
     skipped: usize,
-    caches: Vec<Replayed>,
+    caches: Vec<ReplayResult>,
 }
 
 pub(crate) fn run(global: &Global, args: &EvalCacheArgs) -> anyhow::Result<CommandOutcome> {
@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, args: &EvalCacheArgs) -> anyhow::Result<Comma
         bail!("--decay must be between 0 and 1, not {}", args.decay);
     }
     let files = if args.logs.is_empty() { own_logs(global)? } else { args.logs.clone() };
-    let (mut log, mut skipped) = (Log::default(), 0);
+    let (mut log, mut skipped) = (ReplayLog::default(), 0);
     for file in &files {
         let read = if file.as_os_str() == "-" {
             read(Box::new(io::stdin().lock()), &mut log)
@@ -84,7 +84,7 @@ fn own_logs(global: &Global) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Reads a log of queries or JSON objects. Returns the number of lines skipped.
-fn read(mut input: Box<dyn BufRead + '_>, log: &mut Log) -> io::Result<usize> {
+fn read(mut input: Box<dyn BufRead + '_>, log: &mut ReplayLog) -> io::Result<usize> {
     if input.fill_buf()?.starts_with(&ZSTD) {
         input = Box::new(BufReader::new(zstd::Decoder::with_buffer(input)?));
     }
@@ -118,7 +118,7 @@ fn read(mut input: Box<dyn BufRead + '_>, log: &mut Log) -> io::Result<usize> {
 
 fn print(report: &CacheReport) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let LogFigures { queries, different, top_share, most_hits } = report.log;
+    let LogStatistics { queries, different, top_share, most_hits } = report.log;
     writeln!(
         out,
         "{queries} queries, {different} distinct; the most frequent fifth accounts for {:.1} %; maximum hit rate {most_hits:.4}",
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn figures(bytes: &[u8]) -> (usize, usize, usize) {
-        let mut log = Log::default();
+        let mut log = ReplayLog::default();
         let skipped = read(Box::new(bytes), &mut log).unwrap();
         (log.figures().queries, log.figures().different, skipped)
     }
@@ -167,7 +167,7 @@ mod tests {
     fn logs_may_be_compressed() {
         let packed = zstd::encode_all(&b"lamp\nrock\nlamp\n"[..], 1).unwrap();
         assert_eq!(figures(&packed), (3, 2, 0));
-        let mut log = Log::default();
+        let mut log = ReplayLog::default();
         assert!(read(Box::new(&packed[..packed.len() - 4]), &mut log).is_err(), "it ends too early");
     }
 }

@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
 use pharos_core::config::CleanConfig;
-use pharos_html::evaluate::{Metric, Outcome as Effect, Score, outcome, verdicts};
-use pharos_html::{RuleSet, Scale, TableLimits, Wish};
+use pharos_html::cleaning::TableLimits;
+use pharos_html::cleaning::evaluation::{
+    CleaningOutcome as Effect, ExtractionScore, Metric, classify_outcome, line_accuracy,
+};
+use pharos_html::{CleaningScope, ExtractOptions, RuleSet};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{EvalCleanArgs, Global};
@@ -36,7 +39,7 @@ struct PageEvaluation {
     precision: f64,
     recall: f64,
     #[serde(skip)]
-    score: Score,
+    score: ExtractionScore,
     #[serde(skip)]
     effect: Effect,
     /// Fraction of correctly classified lines, if lines are classified.
@@ -97,7 +100,7 @@ fn evaluate(
         height_percent: config.delta3 as f32,
         ..TableLimits::default()
     };
-    let options = Wish { rules: &rules, scale: Scale::Body, ..Wish::default() };
+    let options = ExtractOptions { rules: &rules, scale: CleaningScope::Body, ..ExtractOptions::default() };
     let url = PageUrl::parse("http://localhost/")?;
     let (mut pages, mut took) = (Vec::new(), Duration::ZERO);
     let (mut before, mut after) = (0, 0);
@@ -107,15 +110,15 @@ fn evaluate(
         clean::read_file(&args.dir.join("html").join(format!("{id}.html.gz")), &mut bytes)?;
         let started = Instant::now();
         let text = match name {
-            "tables" => pharos_html::topic_by_tables(&pharos_html::decoded(&bytes), &limits),
-            _ => pharos_html::understand_as(&url, Some("text/html"), &bytes, &options).text,
+            "tables" => pharos_html::topic_by_tables(&pharos_html::decode_body(&bytes), &limits),
+            _ => pharos_html::extract_page_with(&url, Some("text/html"), &bytes, &options).text,
         };
         took += started.elapsed();
         let visible = pharos_html::skim(&url, Some("text/html"), &bytes).text;
         (before, after) = (before + visible.len(), after + text.len());
         // The table algorithm does not classify lines.
-        let explanation =
-            (name != "tables").then(|| pharos_html::explain(&url, Some("text/html"), &bytes, options.rules));
+        let explanation = (name != "tables")
+            .then(|| pharos_html::explain_cleaning(&url, Some("text/html"), &bytes, options.rules));
         let metric = metric(&truth.set);
         let score = metric.score(&text, &truth.text);
         let set = if truth.set.is_empty() { "zh".to_string() } else { truth.set.clone() };
@@ -134,8 +137,8 @@ fn evaluate(
             precision: score.precision,
             recall: score.recall,
             score,
-            effect: outcome(score, text.len(), visible.len()),
-            verdicts: explanation.map(|explanation| verdicts(&explanation, &truth.text)),
+            effect: classify_outcome(score, text.len(), visible.len()),
+            verdicts: explanation.map(|explanation| line_accuracy(&explanation, &truth.text)),
         });
     }
     let sets =
@@ -155,7 +158,7 @@ fn metric(set: &str) -> Metric {
 }
 
 fn set_row(set: String, metric: Metric, members: &[usize], pages: &[PageEvaluation]) -> SetRow {
-    let scores: Vec<Score> = members.iter().map(|m| pages[*m].score).collect();
+    let scores: Vec<ExtractionScore> = members.iter().map(|m| pages[*m].score).collect();
     let (low, high) = metric.interval(&scores);
     let count = |effect: Effect| members.iter().filter(|m| pages[**m].effect == effect).count();
     SetRow {

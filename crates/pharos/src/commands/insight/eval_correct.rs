@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pharos_index::EmbeddedIndex;
-use pharos_query::{Request, Search};
+use pharos_query::{SearchRequest, SearchService};
 use pharos_text::normalise;
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, args: &EvalCorrectArgs) -> anyhow::Result<Com
     settings::require_data_dir(&data)?;
     let place = args.table.display();
     let table = fs::read_to_string(&args.table).with_context(|| format!("cannot read {place}"))?;
-    let search = Search::new(Arc::new(EmbeddedIndex::open_reader(&data.index())?), &config);
+    let search = SearchService::new(Arc::new(EmbeddedIndex::open_reader(&data.index())?), &config);
     search.set_help(commands::search::suggest::gather(&data, &config, &search)?);
     let (mut shares, mut cases): (BTreeMap<&str, CorrectionCounts>, Vec<Case<'_>>) = Default::default();
     for (number, line) in (1..).zip(table.lines()) {
@@ -54,7 +54,7 @@ pub(crate) fn run(global: &Global, args: &EvalCorrectArgs) -> anyhow::Result<Com
             );
         };
         let kind = columns.next().unwrap_or("any");
-        let answer = search.run(&Request::new(typed))?;
+        let answer = search.run(&SearchRequest::new(typed))?;
         let share = shares.entry(kind).or_default();
         share.queries += 1;
         let is_right = typed == meant;

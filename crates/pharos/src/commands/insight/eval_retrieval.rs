@@ -3,10 +3,10 @@
 use anyhow::{Context as _, bail};
 use pharos_core::Config;
 use pharos_learn::collection::Collection;
-use pharos_learn::compare::{ExperimentRules, error_rate, experiments};
-use pharos_learn::report::{Measure, Report, evaluate, table};
+use pharos_learn::compare::{ExperimentRules, error_rate, run_experiments};
+use pharos_learn::report::{EvaluationReport, Measure, evaluate, format_table};
 use pharos_learn::run::write_run;
-use pharos_query::Trial;
+use pharos_query::RetrievalEvaluation;
 use serde::Serialize;
 
 use crate::cli::{EvalRetrievalArgs, Global};
@@ -29,9 +29,9 @@ struct Comparison {
 #[derive(Serialize)]
 struct RetrievalOutput<'a> {
     documents: usize,
-    report: &'a Report,
+    report: &'a EvaluationReport,
     #[serde(skip_serializing_if = "Option::is_none")]
-    with: Option<&'a Report>,
+    with: Option<&'a EvaluationReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<Comparison>,
 }
@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, args: &EvalRetrievalArgs) -> anyhow::Result<C
     let config = settings::load(global)?;
     let collection = Collection::read(&args.dir)?;
     let place = tempfile::tempdir().context("cannot create a folder for the index")?;
-    let trial = Trial::index(&collection, place.path(), &config)?;
+    let trial = RetrievalEvaluation::index(&collection, place.path(), &config)?;
     let rankings = trial.run(&collection, &config)?;
     if let Some(file) = &args.run {
         write_run(file, &rankings, "pharos").with_context(|| format!("cannot write {}", file.display()))?;
@@ -71,7 +71,7 @@ pub(crate) fn run(global: &Global, args: &EvalRetrievalArgs) -> anyhow::Result<C
     );
     let mut columns = vec![("configured", &report)];
     columns.extend(other.as_ref().map(|other| ("with", other)));
-    console::out!("{}", table(&columns).trim_end());
+    console::out!("{}", format_table(&columns).trim_end());
     if let Some(Comparison { measure, mean_difference, t, p, is_significant, error_rate, .. }) = comparison {
         let verdict = match (is_significant, mean_difference > 0.0) {
             (false, _) => "no significant difference",
@@ -100,10 +100,15 @@ fn comparison_settings(config: &Config, args: &EvalRetrievalArgs) -> anyhow::Res
     Ok(Some(other))
 }
 
-fn compare(report: &Report, other: &Report, args: &EvalRetrievalArgs) -> anyhow::Result<Comparison> {
+fn compare(
+    report: &EvaluationReport,
+    other: &EvaluationReport,
+    args: &EvalRetrievalArgs,
+) -> anyhow::Result<Comparison> {
     let measure: Measure = args.measure.parse().map_err(|e| anyhow::anyhow!("--measure: {e}"))?;
     let test = other.compare(report, measure)?;
-    let outcomes = experiments(&other.values(measure), &report.values(measure), &ExperimentRules::default())?;
+    let outcomes =
+        run_experiments(&other.values(measure), &report.values(measure), &ExperimentRules::default())?;
     Ok(Comparison {
         measure: measure.to_string(),
         mean_difference: test.mean_difference,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use pharos_text::dictionary::Dictionary;
-use pharos_text::evaluate::Score;
+use pharos_text::segment::evaluation::SegmentationScore;
 use pharos_text::{is_han, normalise};
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(global: &Global, args: &EvalSegmentArgs) -> anyhow::Result<Com
     let mut report = SegmentReport { sentences: gold.len(), words: 0, unknown: None, methods: Vec::new() };
     for mode in modes {
         let segmentation = Segmentation::new(mode, &models, None)?;
-        let mut score = Score::default();
+        let mut score = SegmentationScore::default();
         let (mut bytes, mut seconds) = (0, 0.0);
         for words in &gold {
             let sentence = words.concat();

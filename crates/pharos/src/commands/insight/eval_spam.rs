@@ -1,7 +1,7 @@
 //! `pharos eval spam`: measures the effect of ranking spam under both ways of combining score components.
 
 use anyhow::Context as _;
-use pharos_query::spam;
+use pharos_query::evaluate::spam;
 
 use crate::cli::Global;
 use crate::{CommandOutcome, console, settings};

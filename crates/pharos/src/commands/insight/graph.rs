@@ -9,14 +9,14 @@ use pharos_engine::build::link_analysis::{
     build_graph, measure_topical_locality, open_relations, rank_rules,
 };
 use pharos_graph::Relations;
-use pharos_graph::balls::{BallRules, balls};
-use pharos_graph::farm::plant;
-use pharos_graph::hits::{HitsRules, hits};
-use pharos_graph::pagerank::{Form, RankRules, Teleport, page_rank, site_rank};
-use pharos_graph::statistics::{DegreeSummary, Locality, Summary};
-use pharos_graph::web::{BuildRules, Direction};
+use pharos_graph::rank::hits::{HitsOptions, hits};
+use pharos_graph::rank::hyperball::{HyperBallOptions, hyperball};
+use pharos_graph::rank::link_farm::simulate_farm;
+use pharos_graph::rank::pagerank::{PageRankOptions, RankScale, Teleport, page_rank, site_rank};
+use pharos_graph::statistics::{DegreeSummary, GraphStatistics, TopicalLocality};
+use pharos_graph::web::{Direction, GraphOptions};
 use pharos_index::EmbeddedIndex;
-use pharos_query::Search;
+use pharos_query::SearchService;
 use serde::Serialize;
 
 use crate::cli::{
@@ -90,10 +90,10 @@ fn build(global: &Global) -> anyhow::Result<CommandOutcome> {
 
 /// The output of `pharos graph stats`.
 #[derive(Serialize)]
-struct GraphStatistics {
+struct StatisticsOutput {
     #[serde(flatten)]
-    web: Summary,
-    topical_locality: Option<Locality>,
+    web: GraphStatistics,
+    topical_locality: Option<TopicalLocality>,
 }
 
 fn stats(global: &Global, args: &GraphStatsArgs) -> anyhow::Result<CommandOutcome> {
@@ -101,7 +101,7 @@ fn stats(global: &Global, args: &GraphStatsArgs) -> anyhow::Result<CommandOutcom
     let relations = open(global)?;
     let line = console::progress();
     line.set_message("counting");
-    let web = Summary::of(&relations, DISTANCE_MEMORY);
+    let web = GraphStatistics::of(&relations, DISTANCE_MEMORY);
     let topical_locality = match args.samples {
         0 => None,
         samples => {
@@ -111,7 +111,7 @@ fn stats(global: &Global, args: &GraphStatsArgs) -> anyhow::Result<CommandOutcom
         }
     };
     line.finish_and_clear();
-    let statistics = GraphStatistics { web: web?, topical_locality };
+    let statistics = StatisticsOutput { web: web?, topical_locality };
     if global.json {
         console::print_json(&statistics)?;
         return Ok(CommandOutcome::Good);
@@ -251,8 +251,12 @@ fn page_values(relations: &Relations, args: &GraphTopArgs, config: &Config) -> a
         RankBy::LinkWeight => each(&|page| f64::from(relations.link_weight(page))),
         RankBy::Mirrors => each(&|page| f64::from(relations.mirror_degree(page))),
         RankBy::Harmonic => {
-            balls(graph, Direction::Backward, BallRules { memory: DISTANCE_MEMORY, ..BallRules::default() })?
-                .harmonic
+            hyperball(
+                graph,
+                Direction::Backward,
+                HyperBallOptions { memory: DISTANCE_MEMORY, ..HyperBallOptions::default() },
+            )?
+            .harmonic
         }
     })
 }
@@ -266,15 +270,15 @@ fn site_values(relations: &Relations, args: &GraphTopArgs, config: &Config) -> a
 }
 
 /// Returns the memory limits for sorting links.
-fn sorting(config: &Config) -> BuildRules {
-    BuildRules { memory: config.graph.memory.bytes(), ..BuildRules::default() }
+fn sorting(config: &Config) -> GraphOptions {
+    GraphOptions { memory: config.graph.memory.bytes(), ..GraphOptions::default() }
 }
 
-fn rules(args: &GraphTopArgs, config: &Config) -> RankRules {
+fn rules(args: &GraphTopArgs, config: &Config) -> PageRankOptions {
     let of_config = rank_rules(&config.graph);
-    let rules = RankRules {
+    let rules = PageRankOptions {
         damping: args.damping.unwrap_or(of_config.damping),
-        form: if args.probability { Form::Probability } else { Form::PerPage },
+        form: if args.probability { RankScale::Probability } else { RankScale::PerPage },
         ..of_config
     };
     args.jump.map_or(rules, |alpha| rules.jump_probability(alpha))
@@ -409,7 +413,7 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome>
     let config = settings::load(global)?;
     let relations = open(global)?;
     let index = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?;
-    let search = Search::new(Arc::new(index), &config);
+    let search = SearchService::new(Arc::new(index), &config);
     let query = args.query.join(" ");
     let mut requested = args.root.max(1);
     // The graph may not contain all results; more are requested only if needed.
@@ -428,11 +432,11 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome>
         return Ok(CommandOutcome::NothingFound);
     }
     let places = if args.own_links { None } else { Some(relations.places()?) };
-    let rules = HitsRules {
+    let rules = HitsOptions {
         max_root: args.root,
         max_pages: args.pages,
         max_rounds: args.rounds,
-        ..HitsRules::default()
+        ..HitsOptions::default()
     };
     let found = hits(relations.graph(), &root, places, rules)?;
     let best = |values: &[f64]| -> anyhow::Result<Vec<Ranked>> {
@@ -477,7 +481,7 @@ fn farm(global: &Global, args: &GraphFarmArgs) -> anyhow::Result<CommandOutcome>
     let config = settings::load(global)?;
     let relations = open(global)?;
     let home = number(&relations, &args.url)?;
-    let farm = plant(&relations, home, args.pages, &rank_rules(&config.graph), &sorting(&config))?;
+    let farm = simulate_farm(&relations, home, args.pages, &rank_rules(&config.graph), &sorting(&config))?;
     if global.json {
         console::print_json(&farm)?;
         return Ok(CommandOutcome::Good);

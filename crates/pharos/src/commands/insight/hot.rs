@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use pharos_core::{Clock as _, SystemClock, Timestamp};
-use pharos_mining::{Memory, Window};
+use pharos_mining::{LogStatistics, TimeWindow};
 use serde_json::json;
 
 use crate::cli::{Global, HotArgs};
@@ -18,10 +18,10 @@ pub(crate) fn run(global: &Global, args: &HotArgs) -> anyhow::Result<CommandOutc
     let (config, data) = (settings::load(global)?, settings::data_dir(global));
     settings::require_data_dir(&data)?;
     let now = args.at.as_deref().map_or_else(|| Ok(SystemClock.now()), moment)?;
-    let memory = Memory::open(&data, &config, now)
+    let memory = LogStatistics::open(&data, &config, now)
         .with_context(|| format!("cannot read the logs in {}", data.logs().display()))?;
     let count = args.count.unwrap_or(config.hot.shown);
-    let window = if args.window == "1h" { Window::Hour } else { Window::Day };
+    let window = if args.window == "1h" { TimeWindow::Hour } else { TimeWindow::Day };
     let shown = match &args.hourly {
         Some(query) => hourly(global, &memory, query, now)?,
         None if args.rising => rising(global, &memory, window, count)?,
@@ -46,7 +46,13 @@ fn moment(text: &str) -> anyhow::Result<Timestamp> {
         .with_context(|| format!("--at: invalid time `{text}`: expected 2026-01-31 or 2026-01-31T12:00:00Z"))
 }
 
-fn top(global: &Global, memory: &Memory, window: Window, count: usize, today: bool) -> anyhow::Result<bool> {
+fn top(
+    global: &Global,
+    memory: &LogStatistics,
+    window: TimeWindow,
+    count: usize,
+    today: bool,
+) -> anyhow::Result<bool> {
     let hot = if today { memory.top_today(count) } else { memory.top(window, count) };
     if global.json {
         console::print_json(&hot)?;
@@ -58,7 +64,7 @@ fn top(global: &Global, memory: &Memory, window: Window, count: usize, today: bo
     Ok(!hot.is_empty())
 }
 
-fn rising(global: &Global, memory: &Memory, window: Window, count: usize) -> anyhow::Result<bool> {
+fn rising(global: &Global, memory: &LogStatistics, window: TimeWindow, count: usize) -> anyhow::Result<bool> {
     let rising = memory.rising(window, count);
     if global.json {
         console::print_json(&rising)?;
@@ -71,7 +77,7 @@ fn rising(global: &Global, memory: &Memory, window: Window, count: usize) -> any
     Ok(!rising.is_empty())
 }
 
-fn hourly(global: &Global, memory: &Memory, query: &str, now: Timestamp) -> anyhow::Result<bool> {
+fn hourly(global: &Global, memory: &LogStatistics, query: &str, now: Timestamp) -> anyhow::Result<bool> {
     let Some(counts) = memory.hourly(query) else {
         if global.json {
             console::print_json(&json!([]))?;

@@ -9,17 +9,18 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pharos_core::SystemClock;
-use pharos_mining::files::is_day;
-use pharos_mining::scan::{check as check_logs, scan};
+use pharos_mining::import::{ImportReport, UtcOffset, click_log, parse_date, query_log};
+use pharos_mining::log::files::is_day;
+use pharos_mining::log::scan::{check as check_logs, scan};
 use pharos_mining::{
-    AnyRecord, Days, Flaw, Form, ImportOptions, Imported, Kind, LogAppender, Visits, Zone, click_log,
-    import as read_log, parse_date, query_log,
+    AnyRecord, DayRange, ImportFormat, ImportOptions, LineError, LogAppender, LogKind, VisitHasher,
+    import as read_log,
 };
 use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{
-    CountBy, Global, LogCatArgs, LogCommand, LogCountArgs, LogDays, LogForm, LogImportArgs, LogKind,
+    CountBy, Global, LogCatArgs, LogCommand, LogCountArgs, LogDays, LogForm, LogImportArgs, LogKindArg,
     WrittenForm,
 };
 use crate::{CommandOutcome, console, settings};
@@ -43,23 +44,23 @@ fn logs(global: &Global) -> anyhow::Result<PathBuf> {
     Ok(data.logs())
 }
 
-fn kind_of(kind: LogKind) -> Kind {
+fn kind_of(kind: LogKindArg) -> LogKind {
     match kind {
-        LogKind::Queries => Kind::Queries,
-        LogKind::Impressions => Kind::Impressions,
-        LogKind::Clicks => Kind::Clicks,
-        LogKind::System => Kind::System,
-        LogKind::Access => Kind::Access,
+        LogKindArg::Queries => LogKind::Queries,
+        LogKindArg::Impressions => LogKind::Impressions,
+        LogKindArg::Clicks => LogKind::Clicks,
+        LogKindArg::System => LogKind::System,
+        LogKindArg::Access => LogKind::Access,
     }
 }
 
-fn days_of(args: &LogDays) -> anyhow::Result<Days> {
+fn days_of(args: &LogDays) -> anyhow::Result<DayRange> {
     for day in [&args.from, &args.to].into_iter().flatten() {
         if !is_day(day) {
             bail!("invalid day `{day}`: expected a form such as 2026-01-31");
         }
     }
-    Ok(Days { from: args.from.clone(), to: args.to.clone() })
+    Ok(DayRange { from: args.from.clone(), to: args.to.clone() })
 }
 
 fn check(global: &Global) -> anyhow::Result<CommandOutcome> {
@@ -80,7 +81,7 @@ fn check(global: &Global) -> anyhow::Result<CommandOutcome> {
     } else {
         for line in &lines {
             let hint = match line.flaw {
-                Flaw::Unfinished => " (being written, or left by a crash: the next writer repairs it)",
+                LineError::Unfinished => " (being written, or left by a crash: the next writer repairs it)",
                 _ => "",
             };
             console::out!("{}{hint}", console::printable(&line.to_string()));
@@ -105,8 +106,8 @@ fn cat(global: &Global, args: &LogCatArgs) -> anyhow::Result<CommandOutcome> {
     let kind = kind_of(args.kind);
     match (args.form, kind) {
         (None, _)
-        | (Some(WrittenForm::Query5 | WrittenForm::Line), Kind::Queries)
-        | (Some(WrittenForm::Click5), Kind::Clicks) => {}
+        | (Some(WrittenForm::Query5 | WrittenForm::Line), LogKind::Queries)
+        | (Some(WrittenForm::Click5), LogKind::Clicks) => {}
         (Some(WrittenForm::Click5), _) => {
             bail!("the form click5 is for clicks: use `pharos log cat clicks --form click5`")
         }
@@ -122,21 +123,20 @@ fn cat(global: &Global, args: &LogCatArgs) -> anyhow::Result<CommandOutcome> {
             Ok(scanned) => scanned,
             Err(line) => {
                 // A last line that is being written is not an error.
-                broken += u64::from(line.flaw != Flaw::Unfinished);
+                broken += u64::from(line.flaw != LineError::Unfinished);
                 return Ok(());
             }
         };
         printed += 1;
         match (args.form, &scanned.record) {
             (Some(WrittenForm::Query5), AnyRecord::Query(query)) => {
-                out.write_all(query_log::write_five_lines(query, Zone::UTC).as_bytes())
+                out.write_all(query_log::write_five_lines(query, UtcOffset::UTC).as_bytes())
             }
             (Some(WrittenForm::Line), AnyRecord::Query(query)) => {
-                out.write_all(query_log::write_line(query, Zone::UTC).as_bytes())
+                out.write_all(query_log::write_line(query, UtcOffset::UTC).as_bytes())
             }
-            (Some(WrittenForm::Click5), AnyRecord::Click(click)) => {
-                out.write_all(click_log::write_five_lines(click, Zone::UTC).unwrap_or_default().as_bytes())
-            }
+            (Some(WrittenForm::Click5), AnyRecord::Click(click)) => out
+                .write_all(click_log::write_five_lines(click, UtcOffset::UTC).unwrap_or_default().as_bytes()),
             _ => out.write_all(scanned.line).and_then(|()| out.write_all(b"\n")),
         }
     })?;
@@ -176,7 +176,7 @@ fn count(global: &Global, args: &LogCountArgs) -> anyhow::Result<CommandOutcome>
             Ok(scanned) => scanned,
             Err(line) => {
                 // A last line that is being written is not an error.
-                broken += u64::from(line.flaw != Flaw::Unfinished);
+                broken += u64::from(line.flaw != LineError::Unfinished);
                 return Ok(());
             }
         };
@@ -212,13 +212,13 @@ fn count(global: &Global, args: &LogCountArgs) -> anyhow::Result<CommandOutcome>
 
 fn import(global: &Global, args: &LogImportArgs) -> anyhow::Result<CommandOutcome> {
     let form = match args.form {
-        LogForm::Query5 => Form::Query5,
-        LogForm::Click5 => Form::Click5,
-        LogForm::Line => Form::Line,
-        LogForm::Columns => Form::Columns,
-        LogForm::Sogou => Form::Sogou,
+        LogForm::Query5 => ImportFormat::Query5,
+        LogForm::Click5 => ImportFormat::Click5,
+        LogForm::Line => ImportFormat::Line,
+        LogForm::Columns => ImportFormat::Columns,
+        LogForm::Sogou => ImportFormat::Sogou,
     };
-    let zone = Zone::parse(&args.zone);
+    let zone = UtcOffset::parse(&args.zone);
     let zone = zone.with_context(|| {
         format!("--zone: invalid time zone `{}`: expected a form such as +08:00", args.zone)
     })?;
@@ -228,11 +228,11 @@ fn import(global: &Global, args: &LogImportArgs) -> anyhow::Result<CommandOutcom
     });
     let date = date.transpose()?;
     let (config, data) = (settings::load(global)?, settings::data_dir(global));
-    let key = Visits::open(&data, &config.log, Arc::new(SystemClock)).key();
+    let key = VisitHasher::open(&data, &config.log, Arc::new(SystemClock)).key();
     let key = key.context("cannot create the key for visit identifiers: no random numbers available")?;
     let options = ImportOptions { form, zone, date, key };
     let mut log = LogAppender::open(&data, &config.log);
-    let mut total = Imported::default();
+    let mut total = ImportReport::default();
     for file in &args.files {
         let input: Box<dyn Read + Send> = match file.as_str() {
             "-" => Box::new(io::stdin()),
@@ -261,7 +261,7 @@ fn append(log: &mut LogAppender, record: AnyRecord) -> io::Result<()> {
     .map_err(io::Error::other)
 }
 
-fn report(global: &Global, args: &LogImportArgs, total: &Imported) -> anyhow::Result<CommandOutcome> {
+fn report(global: &Global, args: &LogImportArgs, total: &ImportReport) -> anyhow::Result<CommandOutcome> {
     let dropped: u64 = total.dropped.values().sum();
     if global.json {
         let by_reason: &BTreeMap<_, _> = &total.dropped;

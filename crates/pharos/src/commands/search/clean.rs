@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use pharos_core::config::Config;
 use pharos_core::{PageObject, PageUrl};
 use pharos_crawl::Fetcher;
-use pharos_html::{RuleSet, Scale, Weighing, Wish};
+use pharos_html::{CleaningScope, ExtractOptions, RuleSet, TermWeighting};
 use serde::Serialize;
 
 use crate::cli::{CleanArgs, CleanScale, Global};
@@ -22,12 +22,12 @@ pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<CommandOut
     let config = settings::load(global)?;
     let rules = args.rules.as_deref().unwrap_or(&config.clean.rules);
     let rules = RuleSet::named(rules, |path| fs::read_to_string(path))?;
-    let options = Wish {
+    let options = ExtractOptions {
         rules: &rules,
-        weighing: Weighing::from(&config.clean),
+        weighing: TermWeighting::from(&config.clean),
         scale: match args.scale {
-            CleanScale::Body => Scale::Body,
-            CleanScale::Related => Scale::Related,
+            CleanScale::Body => CleaningScope::Body,
+            CleanScale::Related => CleaningScope::Related,
         },
         html: args.view || global.json,
         blocks: global.json,
@@ -56,7 +56,7 @@ pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<CommandOut
     if args.explain {
         return explain(global, &input_page, options.rules);
     }
-    let page = pharos_html::understand_as(
+    let page = pharos_html::extract_page_with(
         &input_page.url,
         input_page.content_type.as_deref(),
         &input_page.body,
@@ -96,8 +96,12 @@ fn fetch(mut config: Config, args: &CleanArgs, input: &str) -> anyhow::Result<Pa
 }
 
 fn explain(global: &Global, input_page: &PageInput, rules: &RuleSet) -> anyhow::Result<CommandOutcome> {
-    let explanation =
-        pharos_html::explain(&input_page.url, input_page.content_type.as_deref(), &input_page.body, rules);
+    let explanation = pharos_html::explain_cleaning(
+        &input_page.url,
+        input_page.content_type.as_deref(),
+        &input_page.body,
+        rules,
+    );
     if global.json {
         console::print_json(&explanation)?;
         return Ok(CommandOutcome::Good);
@@ -129,7 +133,7 @@ fn name_of(value: impl Serialize) -> String {
 fn write_blocks(input_page: &PageInput, dir: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
     let blocks =
-        pharos_html::text_blocks(&input_page.url, input_page.content_type.as_deref(), &input_page.body);
+        pharos_html::split_text_blocks(&input_page.url, input_page.content_type.as_deref(), &input_page.body);
     for (number, block) in (1..).zip(&blocks) {
         let write = |name: String, text: &str| {
             fs::write(dir.join(&name), format!("{text}\n"))
@@ -174,7 +178,7 @@ pub(crate) fn read_file(path: &Path, bytes: &mut Vec<u8>) -> anyhow::Result<usiz
 }
 
 /// Cleans every page of a folder, one JSON object per line.
-fn batch(base: &PageUrl, dir: &Path, out: &Path, options: &Wish) -> anyhow::Result<CommandOutcome> {
+fn batch(base: &PageUrl, dir: &Path, out: &Path, options: &ExtractOptions) -> anyhow::Result<CommandOutcome> {
     #[derive(Serialize)]
     struct BatchLine {
         file: String,
@@ -193,7 +197,7 @@ fn batch(base: &PageUrl, dir: &Path, out: &Path, options: &Wish) -> anyhow::Resu
     for path in &paths {
         let mut bytes = Vec::new();
         read_file(path, &mut bytes)?;
-        let page = pharos_html::understand_as(base, Some("text/html"), &bytes, options);
+        let page = pharos_html::extract_page_with(base, Some("text/html"), &bytes, options);
         let file = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         serde_json::to_writer(&mut lines, &BatchLine { file, page }).map_err(io::Error::from)?;
         writeln!(lines)?;

@@ -2,7 +2,8 @@
 
 use pharos_engine::status::index_status::GenerationStatus;
 use pharos_engine::{BuildProgress, EngineError, build_history, index_status, roll_back};
-use pharos_index::{GenerationFlaw, GenerationReport, IndexError, verify_generations};
+use pharos_index::IndexError;
+use pharos_index::generations::verify::{GenerationFlaw, GenerationReport, verify_generations};
 use serde_json::{Value, json};
 
 use crate::cli::Global;

@@ -1,7 +1,8 @@
 //! `pharos index explain`: shows how a term is indexed.
 
 use anyhow::bail;
-use pharos_index::{EmbeddedIndex, TermInField, TermStory};
+use pharos_index::EmbeddedIndex;
+use pharos_index::statistics::{TermInField, TermReport};
 
 use crate::cli::{Global, IndexExplainArgs};
 use crate::{CommandOutcome, console, settings};
@@ -25,7 +26,7 @@ pub(crate) fn run(global: &Global, args: &IndexExplainArgs) -> anyhow::Result<Co
     Ok(if explanation.is_known() { CommandOutcome::Good } else { CommandOutcome::NothingFound })
 }
 
-fn print(explanation: &TermStory) -> anyhow::Result<()> {
+fn print(explanation: &TermReport) -> anyhow::Result<()> {
     console::out!("index tokens of {:?}", console::printable(&explanation.text));
     if explanation.tokens.is_empty() {
         console::out!("  none: the text has no words");

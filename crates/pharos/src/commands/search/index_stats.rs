@@ -1,8 +1,9 @@
 //! `pharos index stats`: statistics of the inverted files, with textbook estimates.
 
-use pharos_index::{
-    EmbeddedIndex, EstimateParameters, Estimates, FieldFigures, Figures, IndexStatistics, Rank,
-    StatisticsRules, ZipfFit,
+use pharos_index::EmbeddedIndex;
+use pharos_index::statistics::{
+    CollectionStatistics, CostEstimates, EstimateParameters, FieldStatistics, FrequencyRank, IndexStatistics,
+    StatisticsOptions, ZipfFit,
 };
 
 use crate::cli::{EstimateArgs, Global, IndexStatsArgs};
@@ -12,7 +13,7 @@ pub(crate) fn run(global: &Global, args: &IndexStatsArgs) -> anyhow::Result<Comm
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
     let index = EmbeddedIndex::open_reader(&data.index())?;
-    let rules = StatisticsRules {
+    let rules = StatisticsOptions {
         field: args.field.clone(),
         last_rank: args.ranks,
         estimates: parameters(&args.estimates),
@@ -92,7 +93,7 @@ fn print(statistics: &IndexStatistics) -> anyhow::Result<()> {
 }
 
 /// Prints one row per field.
-fn terms(fields: &[FieldFigures]) -> anyhow::Result<()> {
+fn terms(fields: &[FieldStatistics]) -> anyhow::Result<()> {
     console::out!(
         "\n{:<10} {:>10} {:>12} {:>10} {:>14} {:>10} {:>8}   Zipf's slope (R²)",
         "field",
@@ -125,7 +126,7 @@ fn fit(fit: Option<ZipfFit>) -> String {
 }
 
 /// Prints the space used by fields and components.
-fn space(figures: &Figures) -> anyhow::Result<()> {
+fn space(figures: &CollectionStatistics) -> anyhow::Result<()> {
     let space = &figures.space;
     let line = |name: &str, bytes: [u64; 5], total: u64| -> anyhow::Result<()> {
         let shown = |bytes| if bytes == 0 { "–".to_string() } else { console::bytes(bytes) };
@@ -160,7 +161,7 @@ fn space(figures: &Figures) -> anyhow::Result<()> {
 }
 
 /// Prints document frequency and term frequency by rank.
-fn ranks(field: &FieldFigures) -> anyhow::Result<()> {
+fn ranks(field: &FieldStatistics) -> anyhow::Result<()> {
     console::out!("\nfield {}: terms by document frequency (DF) and term frequency (TF)", field.field);
     console::out!("{:>9}  {:>10} {:>9}  {:>10} {:>9}  terms", "rank", "documents", "DF", "occurrences", "TF");
     for (df, tf) in field.df.iter().zip(&field.tf) {
@@ -183,7 +184,7 @@ fn ranks(field: &FieldFigures) -> anyhow::Result<()> {
 }
 
 /// Returns a term, with the number of terms of the same frequency.
-fn named(rank: &Rank) -> String {
+fn named(rank: &FrequencyRank) -> String {
     let term = console::printable(&rank.term);
     match rank.shared_by {
         0 | 1 => term,
@@ -191,8 +192,8 @@ fn named(rank: &Rank) -> String {
     }
 }
 
-fn print_estimates(estimates: &Estimates, chain: &Figures) -> anyhow::Result<()> {
-    let Estimates { field, parameters: given, size, list, reading, throughput } = estimates;
+fn print_estimates(estimates: &CostEstimates, chain: &CollectionStatistics) -> anyhow::Result<()> {
+    let CostEstimates { field, parameters: given, size, list, reading, throughput } = estimates;
     let bytes = |value: f64| console::bytes(value.max(0.0).round() as u64);
     let megabytes = |value: f64| format!("{} MB", (value / 1e4).round() / 1e2);
     let line = |what: &str, expected: String, measured: String| -> anyhow::Result<()> {
@@ -201,7 +202,7 @@ fn print_estimates(estimates: &Estimates, chain: &Figures) -> anyhow::Result<()>
     };
     console::out!("\nestimates for field {field}, N = {}", chain.documents);
     line("", "expected".into(), "measured".into())?;
-    let zipf = |whose: &str, with: &pharos_index::ZipfEstimate| {
+    let zipf = |whose: &str, with: &pharos_index::statistics::ZipfEstimate| {
         format!(
             "{whose}: {} words, {:.0} per page, {:.2} bytes per posting",
             with.words, with.page_words, with.gap_bytes

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 
 use pharos_index::EmbeddedIndex;
-use pharos_query::{Answer, Explanation, QueryExplanation, Request, Search};
+use pharos_query::{HitExplanation, QueryExplanation, SearchRequest, SearchResponse, SearchService};
 
 use crate::cli::{Global, SearchArgs};
 use crate::{CommandOutcome, console, settings};
@@ -14,9 +14,9 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOu
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
     let index = EmbeddedIndex::open_reader(&data.index())?;
-    let search = Search::new(Arc::new(index), &config);
+    let search = SearchService::new(Arc::new(index), &config);
     let size = args.number.clamp(1, 1000);
-    let request = Request {
+    let request = SearchRequest {
         text: args.query.join(" "),
         page: args.page,
         size,
@@ -25,7 +25,7 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOu
         any_word: args.any,
         explain: args.explain,
         facets: args.facets,
-        ..Request::default()
+        ..SearchRequest::default()
     };
     let mut answer = search.run(&request)?;
     if search.is_doubtful(&answer)? {
@@ -47,7 +47,7 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOu
     Ok(if answer.hits.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Good })
 }
 
-fn print(answer: &Answer, size: usize) -> io::Result<()> {
+fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let (bold, plain) = if out.is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     if let Some(explanation) = &answer.explanation {
@@ -94,7 +94,7 @@ fn print(answer: &Answer, size: usize) -> io::Result<()> {
 
 fn explain_query(
     out: &mut impl io::Write,
-    answer: &Answer,
+    answer: &SearchResponse,
     explanation: &QueryExplanation,
 ) -> io::Result<()> {
     let QueryExplanation { kind, asked, model, combine, weights, candidates } = explanation;
@@ -110,7 +110,7 @@ fn explain_hit(
     out: &mut impl io::Write,
     margin: &str,
     score: f32,
-    explanation: &Explanation,
+    explanation: &HitExplanation,
 ) -> io::Result<()> {
     let parts: Vec<String> = explanation
         .parts

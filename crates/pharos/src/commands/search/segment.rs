@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use pharos_text::dictionary::Dictionary;
-use pharos_text::keywords::{Options, keywords_of};
+use pharos_text::keywords::{KeywordOptions, extract_keywords};
 use pharos_text::segment::smoothing::Smoothing;
 use pharos_text::segment::tagger::{Corpus, Tagger, Training};
 use pharos_text::segment::{
-    BigramModel, Explanation, Hmm, Method, Resources, Segmenter, Trained, explain, segmenter,
+    BigramModel, Hmm, SegmentationExplanation, SegmentationMethod, Segmenter, SegmenterResources,
+    TrainedModel, explain, segmenter,
 };
 use pharos_text::{Analyser, normalise, pinyin, segment_with};
 
@@ -73,7 +74,7 @@ fn print_keywords(global: &Global, input: impl Read, count: usize) -> anyhow::Re
     let mut bytes = Vec::new();
     input.take(MAX_TEXT_BYTES).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let found = keywords_of(&text, &Options { count, ..Options::default() });
+    let found = extract_keywords(&text, &KeywordOptions { count, ..KeywordOptions::default() });
     if global.json {
         let found: Vec<_> =
             found.iter().map(|k| serde_json::json!({"word": k.text, "weight": k.weight})).collect();
@@ -86,7 +87,7 @@ fn print_keywords(global: &Global, input: impl Read, count: usize) -> anyhow::Re
     Ok(if found.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Good })
 }
 
-/// Trained models, loaded from files.
+/// TrainedModel models, loaded from files.
 #[derive(Default)]
 pub(crate) struct Models {
     tagger: Option<Tagger>,
@@ -103,10 +104,10 @@ impl Models {
                 bail!("{}: the file is too large", failed());
             }
             let bytes = fs::read(path).with_context(failed)?;
-            match Trained::from_bytes(&bytes).with_context(failed)? {
-                Trained::Tagger(tagger) => models.tagger = Some(tagger),
-                Trained::Bigrams(bigrams) => models.bigrams = Some(bigrams),
-                Trained::Hmm(hmm) => models.hmm = Some(hmm),
+            match TrainedModel::from_bytes(&bytes).with_context(failed)? {
+                TrainedModel::Tagger(tagger) => models.tagger = Some(tagger),
+                TrainedModel::Bigrams(bigrams) => models.bigrams = Some(bigrams),
+                TrainedModel::Hmm(hmm) => models.hmm = Some(hmm),
             }
         }
         if let Some(name) = smoothing {
@@ -118,9 +119,14 @@ impl Models {
 
     /// Returns the methods that the loaded models support.
     pub(crate) fn methods(&self) -> Vec<&'static str> {
-        let needed = |method: &Method| !method.needs_model() || self.bigrams.is_some();
+        let needed = |method: &SegmentationMethod| !method.needs_model() || self.bigrams.is_some();
         let tagger = self.tagger.as_ref().map(|_| TAGGER);
-        Method::ALL.into_iter().filter(needed).map(Method::name).chain(tagger).collect()
+        SegmentationMethod::ALL
+            .into_iter()
+            .filter(needed)
+            .map(SegmentationMethod::name)
+            .chain(tagger)
+            .collect()
     }
 }
 
@@ -128,7 +134,7 @@ impl Models {
 pub(crate) enum Segmentation<'a> {
     /// The segmentation of pages and queries.
     Analyser,
-    Dictionary(Method, Resources<'a>, Box<dyn Segmenter + 'a>),
+    Dictionary(SegmentationMethod, SegmenterResources<'a>, Box<dyn Segmenter + 'a>),
     Tagger(&'a Tagger),
 }
 
@@ -146,13 +152,13 @@ impl<'a> Segmentation<'a> {
                 None => bail!("the method `{TAGGER}` needs a trained model: {train}"),
             },
             Some(name) => {
-                let method: Method =
+                let method: SegmentationMethod =
                     name.parse().map_err(|unknown| anyhow::anyhow!("{unknown}, {TAGGER}"))?;
-                let resources = Resources {
+                let resources = SegmenterResources {
                     max_len,
                     hmm: models.hmm.as_ref(),
                     bigrams: models.bigrams.as_ref(),
-                    ..Resources::default()
+                    ..SegmenterResources::default()
                 };
                 let segmenter = segmenter(method, &resources).with_context(|| train.to_string())?;
                 Ok(Segmentation::Dictionary(method, resources, segmenter))
@@ -172,7 +178,9 @@ impl<'a> Segmentation<'a> {
         // The explanation refers to the normalised line, which is what is segmented.
         let line = normalise(line);
         let explanation = match self {
-            Segmentation::Analyser => explain(&line, Method::Hmm, &Resources::default())?,
+            Segmentation::Analyser => {
+                explain(&line, SegmentationMethod::Hmm, &SegmenterResources::default())?
+            }
             Segmentation::Dictionary(method, resources, _) => explain(&line, *method, resources)?,
             Segmentation::Tagger(_) => {
                 bail!("--explain is not supported by the tagger: its decisions are sums of feature weights")
@@ -187,7 +195,7 @@ impl<'a> Segmentation<'a> {
     }
 }
 
-fn print(explanation: &Explanation<'_>, out: &mut impl Write) -> io::Result<()> {
+fn print(explanation: &SegmentationExplanation<'_>, out: &mut impl Write) -> io::Result<()> {
     for word in &explanation.words {
         let what = serde_json::to_value(word.what).map_err(io::Error::from)?;
         write!(out, "{}\t{}", word.word, what.as_str().unwrap_or_default())?;

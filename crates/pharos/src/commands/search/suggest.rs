@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pharos_core::{Clock as _, Config, SystemClock};
 use pharos_index::EmbeddedIndex;
-use pharos_mining::Memory;
-use pharos_query::{Help, Search};
+use pharos_mining::LogStatistics;
+use pharos_query::{SearchService, SuggestionSources};
 use pharos_store::DataDir;
 
 use crate::cli::{Global, SuggestArgs};
@@ -15,7 +15,7 @@ pub(crate) fn run(global: &Global, args: &SuggestArgs) -> anyhow::Result<Command
     let config = settings::load(global)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
-    let search = Search::new(Arc::new(EmbeddedIndex::open_reader(&data.index())?), &config);
+    let search = SearchService::new(Arc::new(EmbeddedIndex::open_reader(&data.index())?), &config);
     let help = gather(&data, &config, &search)?;
     let count = args.number.unwrap_or(config.suggest.count).clamp(1, 1000);
     let suggestions = help.suggest(&args.typed.join(" "), count);
@@ -30,8 +30,18 @@ pub(crate) fn run(global: &Global, args: &SuggestArgs) -> anyhow::Result<Command
 }
 
 /// Loads the data for suggestions and corrections of the current index.
-pub(crate) fn gather(data: &DataDir, config: &Config, search: &Search) -> anyhow::Result<Help> {
+pub(crate) fn gather(
+    data: &DataDir,
+    config: &Config,
+    search: &SearchService,
+) -> anyhow::Result<SuggestionSources> {
     let snapshot = search.snapshot()?;
-    let queries = Memory::open(data, config, SystemClock.now())?.phrases();
-    Ok(Help::gather(&data.models(), &*snapshot, queries, &config.suggest, &Help::default())?)
+    let queries = LogStatistics::open(data, config, SystemClock.now())?.phrases();
+    Ok(SuggestionSources::gather(
+        &data.models(),
+        &*snapshot,
+        queries,
+        &config.suggest,
+        &SuggestionSources::default(),
+    )?)
 }

@@ -9,9 +9,11 @@ use anyhow::{Context as _, bail};
 use pharos_engine::build::new_words::discover_words;
 use pharos_index::{EmbeddedIndex, Generations, Index as _};
 use pharos_text::dictionary::Dictionary;
-use pharos_text::new_words::{Candidate, Forgotten, QueryRules, QueryWord, Rules, from_queries};
+use pharos_text::new_words::{
+    DiscoveryRules, NewWordCandidate, PrunedCounts, QueryRules, QueryWord, from_queries,
+};
 use pharos_text::normalise;
-use pharos_text::vocabulary::{Editor, Kind, MAX_FILE_BYTES, Problem, Vocabulary};
+use pharos_text::vocabulary::{MAX_FILE_BYTES, Vocabulary, VocabularyEditor, VocabularyProblem, WordKind};
 use serde::Serialize;
 
 use crate::cli::{DiscoverArgs, Global, WordsAddArgs, WordsCommand, WordsListArgs, WordsRemoveArgs};
@@ -41,7 +43,7 @@ struct ListedWord<'a> {
 fn list(global: &Global, args: &WordsListArgs) -> anyhow::Result<CommandOutcome> {
     let words = read(global)?;
     let snapshot = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?.snapshot()?;
-    let wanted = |kind: Kind| args.kind.as_deref().is_none_or(|name| name == kind.to_string());
+    let wanted = |kind: WordKind| args.kind.as_deref().is_none_or(|name| name == kind.to_string());
     let listed: Vec<ListedWord<'_>> = words
         .iter()
         .filter(|(_, known)| wanted(known.kind))
@@ -101,7 +103,7 @@ fn add(global: &Global, args: &WordsAddArgs) -> anyhow::Result<CommandOutcome> {
 }
 
 /// Adds a line: a word, optionally with kind, frequency and source as in the vocabulary file.
-fn add_line(words: &mut Editor, line: &str, args: &WordsAddArgs) -> anyhow::Result<Kind> {
+fn add_line(words: &mut VocabularyEditor, line: &str, args: &WordsAddArgs) -> anyhow::Result<WordKind> {
     let mut columns = line.split('\t').map(str::trim);
     let word = columns.next().unwrap_or_default();
     let kind = columns.next().filter(|kind| !kind.is_empty()).or(args.kind.as_deref());
@@ -151,8 +153,8 @@ struct Discovered {
     days: Option<u32>,
 }
 
-impl From<Candidate> for Discovered {
-    fn from(candidate: Candidate) -> Self {
+impl From<NewWordCandidate> for Discovered {
+    fn from(candidate: NewWordCandidate) -> Self {
         Self {
             word: candidate.word,
             kind: candidate.kind.to_string(),
@@ -224,13 +226,13 @@ fn discover(global: &Global, args: &DiscoverArgs) -> anyhow::Result<CommandOutco
     Ok(if found.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Good })
 }
 
-type Discoveries = (Vec<Discovered>, Option<Forgotten>);
+type Discoveries = (Vec<Discovered>, Option<PrunedCounts>);
 
 fn from_pages(global: &Global, args: &DiscoverArgs, words: &Vocabulary) -> anyhow::Result<Discoveries> {
     let config = settings::load(global)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
-    let mut rules = Rules::default();
+    let mut rules = DiscoveryRules::default();
     rules.min_frequency = args.min_frequency.unwrap_or(rules.min_frequency);
     rules.min_pages = args.min_pages.unwrap_or(rules.min_pages);
     rules.min_information = args.min_information.unwrap_or(rules.min_information);
@@ -309,21 +311,21 @@ fn read(global: &Global) -> anyhow::Result<Vocabulary> {
 }
 
 /// Opens the vocabulary file for changes.
-fn edit(global: &Global) -> anyhow::Result<Editor> {
+fn edit(global: &Global) -> anyhow::Result<VocabularyEditor> {
     let path = path(global);
-    let editor = Editor::open(&path, Dictionary::base(), normalise);
+    let editor = VocabularyEditor::open(&path, Dictionary::base(), normalise);
     let editor = editor.with_context(|| format!("cannot edit {}", path.display()))?;
     report_problems(global, editor.problems());
     Ok(editor)
 }
 
-fn report_problems(global: &Global, problems: &[Problem]) {
+fn report_problems(global: &Global, problems: &[VocabularyProblem]) {
     for problem in problems {
         console::print_message(global.quiet, &format!("{}, {problem}", path(global).display()));
     }
 }
 
-fn save(global: &Global, words: Editor, added: usize) -> anyhow::Result<()> {
+fn save(global: &Global, words: VocabularyEditor, added: usize) -> anyhow::Result<()> {
     if added > 0 {
         words.save().with_context(|| cannot_write(global))?;
         console::print_message(global.quiet, &format!("{added} words added. {}", advice(added)));

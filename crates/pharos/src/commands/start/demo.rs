@@ -4,7 +4,7 @@ use std::io;
 use std::net::Ipv4Addr;
 
 use pharos_core::PageUrl;
-use pharos_core::config::Politeness;
+use pharos_core::config::PolitenessProfile;
 use pharos_store::DataDir;
 use pharos_testweb::{ServeOptions, Server, Web};
 
@@ -28,7 +28,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
         let mut decided = vec!["crawl.politeness", "crawl.allow_private"];
         decided.extend(args.listen.is_some().then_some("web.listen"));
         let source = ConfigSource::new(&own, decided, move |config| {
-            config.crawl.politeness = Politeness::OwnSite;
+            config.crawl.politeness = PolitenessProfile::OwnSite;
             config.crawl.allow_private = true;
             config.crawl.resolve.extend(resolve.iter().cloned());
             settings::apply_listen(config, &args);

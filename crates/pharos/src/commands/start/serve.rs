@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pharos_engine::build::runner::BuildRunner;
 use pharos_index::EmbeddedIndex;
-use pharos_mining::system::Readings;
-use pharos_query::Search;
+use pharos_mining::system::SystemCounters;
+use pharos_query::SearchService;
 use pharos_store::DiskLibrary;
 use pharos_web::{Learning, Service};
 
@@ -25,10 +25,10 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
     settings::require_data_dir(&data)?;
     let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
     index.serve()?;
-    let search = Arc::new(Search::new(index, &config));
+    let search = Arc::new(SearchService::new(index, &config));
     let service = Service {
         data: data.clone(),
-        learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), Readings::default)?),
+        learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), SystemCounters::default)?),
         search: Arc::clone(&search),
         library: Arc::new(DiskLibrary::open_reader(&data.library())?),
         config: Arc::new(config.clone()),

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use pharos_core::PageUrl;
 use pharos_engine::control::dispatch::WakeReason;
 use pharos_engine::{Engine, EngineError, RunOptions};
-use pharos_query::Search;
+use pharos_query::SearchService;
 use pharos_store::DataDir;
 use pharos_web::{Learning, Service};
 use tokio::net::TcpListener;
@@ -52,7 +52,7 @@ pub(crate) async fn up(
     })?;
     let engine = Arc::new(engine);
     let index = engine.index().context("the engine runs without an index")?;
-    let search = Arc::new(Search::new(index, &config));
+    let search = Arc::new(SearchService::new(index, &config));
     let service = Service {
         data: data.clone(),
         learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), engine.readings())?),
