@@ -137,7 +137,7 @@ fn contestants<'a>(
     }
     if let Some(tagger) = tagger {
         let mut work = SegmenterBuffers::default();
-        let segment = move |text: &str, ends: &mut Vec<usize>| tagger.cut(text, &mut work, ends);
+        let segment = move |text: &str, ends: &mut Vec<usize>| tagger.segment(text, &mut work, ends);
         all.push(Contestant {
             name: "tagger".into(),
             segment: Box::new(segment),
@@ -161,7 +161,7 @@ fn contestants<'a>(
 
 fn ours<'a>(name: String, segmenter: Box<dyn Segmenter + 'a>) -> Contestant<'a> {
     let mut work = SegmenterBuffers::default();
-    let segment = move |text: &str, ends: &mut Vec<usize>| segmenter.cut(text, &mut work, ends);
+    let segment = move |text: &str, ends: &mut Vec<usize>| segmenter.segment(text, &mut work, ends);
     Contestant { name, segment: Box::new(segment), time: Duration::ZERO, score: SegmentationScore::default() }
 }
 

@@ -20,14 +20,6 @@ pub use value::{
     ScoreCombination, SettingValue, StrategyName, SubmissionPolicy,
 };
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use {
-    ByteSize as Size, ConfigKey as Key, CrawlMode as Mode, LinkScope as Scope, PolitenessLimits as Manners,
-    PolitenessProfile as Politeness, RestartPolicy as Restart, ScoreCombination as Combine,
-    ScoreWeights as PartWeights, SettingValue as Setting, SubmissionPolicy as Submit,
-};
-
 /// An invalid configuration.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ConfigError {

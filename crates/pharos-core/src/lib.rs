@@ -36,7 +36,3 @@ pub use url::{NORMALISER_VERSION, PageId, PageUrl, SiteId, SiteName, UrlError};
 
 /// Version of this build, as printed by `pharos --version` and sent in the crawler's user agent.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use page::AlternateLanguage as Alternate;

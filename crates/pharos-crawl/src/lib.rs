@@ -56,27 +56,3 @@ pub use rules::rule_check::check_rules;
 pub use rules::scope::{CrawlScope, rules_from_config};
 pub use setting_error::SettingError;
 pub use status::{CrawlStatus, CrawlStatusReport};
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use crate::crawl::{AppliedRecords as Absorbed, EndReason as Ended, StoredPageInfo as Shown};
-#[doc(hidden)]
-pub use crate::crawl_loop::run_crawl as run;
-#[doc(hidden)]
-pub use crate::fetch::{address::names_private_host, user_agent};
-#[doc(hidden)]
-pub use crate::interpret::{
-    PageContent as Says, PageSummary as PageFacts, interpret_record as changes, redirect_target,
-};
-#[doc(hidden)]
-pub use crate::politeness::site_settings::{SiteSettings, SiteSettingsTable as SiteTable};
-#[doc(hidden)]
-pub use crate::refresh::RefreshClass as PageKind;
-#[doc(hidden)]
-pub use crate::rules::budget::compute_sketch as sketch;
-#[doc(hidden)]
-pub use crate::rules::explain::{RuleDecision as Ruling, RuleResult as Line, UrlExplanation as Explanation};
-#[doc(hidden)]
-pub use crate::rules::scope::{
-    CrawlScope as Scoping, apply_changed_settings as changed_rules, rules_from_config as rules_of,
-};

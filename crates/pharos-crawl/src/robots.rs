@@ -146,10 +146,6 @@ impl RobotsRules {
     }
 }
 
-// Temporary alias of a renamed type, removed once all crates use the new name.
-#[doc(hidden)]
-pub use self::RobotsRules as Robots;
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -69,34 +69,3 @@ pub mod crawl {
     pub use pharos_crawl::rules::explain::{RuleDecision, RuleResult};
     pub use pharos_crawl::{CrawlStatus, CrawlSummary, EndReason, UrlExplanation};
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use crate::build::history::BuildProgress as Progress;
-#[doc(hidden)]
-pub use crate::build::runner::{BuildRunner as Builds, BuildStatus as BuildState};
-#[doc(hidden)]
-pub use crate::control::dispatch::check_settings;
-#[doc(hidden)]
-pub use crate::control::orders::{
-    Enqueued as Left, enqueue_order as leave, execute_order as carry_out, pending_orders as left_orders,
-};
-#[doc(hidden)]
-pub use crate::crawl::*;
-#[doc(hidden)]
-pub use crate::engine::RunOptions as Run;
-#[doc(hidden)]
-pub use crate::status::engine_status::{
-    CrawlPhase as Phase, EngineStatus as Live, read_engine_status as live,
-};
-#[doc(hidden)]
-pub use crate::status::index_status::{GenerationStatus, IndexStatus};
-#[doc(hidden)]
-pub use crate::status::machine::{MachineReading, ThreadReading, thread_readings};
-#[doc(hidden)]
-pub use crate::status::page_report::{
-    PageReport as Story, StoredVersion, VersionContent as Kept, WaitReason as WaitsFor,
-    explain_crawl_rules as explain, recent_page_report as recent_story,
-};
-#[doc(hidden)]
-pub use crate::status::page_versions::{DistinctVersion as PageVersion, PageVersions};

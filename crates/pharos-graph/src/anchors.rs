@@ -246,10 +246,6 @@ fn read_all(
     }
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::informative_anchor as telling;
-
 #[cfg(test)]
 mod tests {
     use super::*;

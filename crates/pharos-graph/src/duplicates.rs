@@ -140,12 +140,3 @@ pub trait DuplicateDetector {
     /// the band.
     fn key(&self, signature: &Self::PageSignature, band: usize) -> Option<u32>;
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{
-    ChunkSize as Chunk, DuplicateDetector as Method, DuplicateReport as Report, EvaluationRow as Row,
-    EvaluationTable as Table, FrequentWordList as WordList, GroupBuilder as Grouping,
-    KeywordDetector as BookAlgorithm, KeywordRule as Rule, LayoutMatch as Layout, MatchExtent as Extent,
-    PageAttributes as PageFacts, evaluate_all as table, min_hash_signature as signature,
-};

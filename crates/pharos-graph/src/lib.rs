@@ -48,36 +48,3 @@ pub use error::GraphError;
 pub use rank::pagerank::{PageRankOptions, Teleport, page_rank};
 pub use relations::{PageContent, Relations, RelationsBuilder, RelationsLookup, RelationsOptions};
 pub use web::{Graph, GraphOptions};
-
-// Temporary aliases of renamed items, removed once all crates use the new names. Aliases below a module that keeps its
-// name are at the end of that module's file.
-#[doc(hidden)]
-pub mod balls {
-    pub use crate::rank::hyperball::{
-        HyperBallOptions as BallRules, HyperBallResult as Balls, hyperball as balls,
-    };
-}
-#[doc(hidden)]
-pub mod farm {
-    pub use crate::rank::link_farm::{
-        BeforeAfter, FarmEffect as Farm, simulate_farm as plant, simulate_farm_in_graph as plant_in,
-    };
-}
-#[doc(hidden)]
-pub mod hits {
-    pub use crate::rank::hits::{
-        HitsOptions as HitsRules, HitsScores as Hits, base_set as neighbourhood, hits,
-    };
-}
-#[doc(hidden)]
-pub mod pagerank {
-    pub use crate::rank::pagerank::{
-        PageRankOptions as RankRules, RankScale as Form, RankVector as Ranks, Teleport, page_rank, site_rank,
-    };
-}
-#[doc(hidden)]
-pub mod link_weight {
-    pub use crate::rank::link_weight::{FreshnessOptions as FreshnessRules, link_weights, time_compensation};
-}
-#[doc(hidden)]
-pub use crate::rank::link_counts;

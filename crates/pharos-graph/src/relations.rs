@@ -354,12 +354,3 @@ fn list_folders(folder: &Path, matches_name: impl Fn(&str) -> bool) -> io::Resul
     found.sort();
     Ok(found)
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{
-    DuplicateGroup as Group, GraphSizes as Sizes, MergedMetrics as Together, PageContent as PageWords,
-    PageRelations as Known, RankConvergence as Computed, RelationsLookup as Lookup,
-    RelationsOptions as RelationRules, newest_folder as newest, remove_all as discard,
-    unfinished_folders as unfinished,
-};

@@ -13,7 +13,3 @@ pub use self::diameter::{longest_shortest_path, predicted_diameter};
 pub use self::locality::{MeanSimilarity, TopicalLocality, topical_locality};
 pub use self::power_law::PowerLaw;
 pub use self::summary::{BowTieSummary, DegreeSummary, DistanceStatistics, GraphStatistics};
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{GraphStatistics as Summary, TopicalLocality as Locality};

@@ -172,9 +172,3 @@ pub(crate) fn split_table<'table, T>(
     }
     pieces
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{
-    GraphOptions as BuildRules, LinkClosure as Closure, PageSites as Places, link_closure as closure,
-};

@@ -372,35 +372,3 @@ mod tests {
         }
     }
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use crate::cleaning::{
-    BlockKind, BlockShape as Shape, CleaningExplanation as Explanation, LineExplanation as LineReport,
-    NoiseClass as Noise, SiteTemplate as Template, TableLimits,
-};
-#[doc(hidden)]
-pub use crate::feed::{FeedEntry as Entry, parse_feed as feed};
-#[doc(hidden)]
-pub use crate::robots_directives as robots_tag;
-#[doc(hidden)]
-pub use crate::weights::{IrrelevantWordLearner, TermWeighting as Weighing, first_bytes};
-#[doc(hidden)]
-pub use crate::{
-    CleaningScope as Scale, ExtractOptions as Wish, decode_body as decoded, explain_cleaning as explain,
-    extract_page as understand, extract_page_with as understand_as, split_text_blocks as text_blocks,
-};
-#[doc(hidden)]
-pub mod snapshot {
-    pub use crate::cached_page::{
-        COLOURS, CachedPage as Shown, HighlightOptions as Marking, is_displayable as is_showable,
-        sanitise_cleaned as safe_cleaned, sanitise_page as safe_html,
-    };
-}
-#[doc(hidden)]
-pub mod evaluate {
-    pub use crate::cleaning::evaluation::{
-        CleaningOutcome as Outcome, ExtractionScore as Score, Metric, classify_outcome as outcome,
-        line_accuracy as verdicts,
-    };
-}

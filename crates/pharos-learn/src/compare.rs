@@ -275,7 +275,3 @@ mod tests {
         }
     }
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{ExperimentOutcomes as Outcomes, run_experiments as experiments};

@@ -304,7 +304,3 @@ mod tests {
         assert_eq!(lines.len(), 2 + Measure::all().len() + 1);
     }
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{EvaluationReport as Report, format_table as table};

@@ -57,30 +57,3 @@ pub use log::{LogAppender, LogWriter};
 pub use log_statistics::{ClickedResult, LogStatistics, NewRecords};
 pub use queries::TimeWindow;
 pub use visits::VisitHasher;
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use crate::clicks::patterns as impressions;
-#[doc(hidden)]
-pub use crate::import::{
-    ImportFormat as Form, ImportReport as Imported, UtcOffset as Zone, click_log, parse_date, query_log,
-};
-#[doc(hidden)]
-pub use crate::log::files::DayRange as Days;
-#[doc(hidden)]
-pub use crate::log::reader::{InvalidLine as BrokenLine, LineError as Flaw};
-#[doc(hidden)]
-pub use crate::log::records::{LogKind as Kind, LogRecord as Record};
-#[doc(hidden)]
-pub use crate::log::{
-    AccessRecord, AppendError, Follower, LogWriter as Log, RetentionReport as House,
-    apply_retention as keep_house, files, privacy, reader, records as record, scan,
-};
-#[doc(hidden)]
-pub use crate::log_statistics::{LogStatistics as Memory, NewRecords as News};
-#[doc(hidden)]
-pub use crate::queries::{TimeWindow as Window, frequency, related, top_k};
-#[doc(hidden)]
-pub use crate::system::{SystemLogger as SystemSlots, SystemRecord};
-#[doc(hidden)]
-pub use crate::visits::{VisitHasher as Visits, VisitKey, classify_device as device_of};

@@ -263,10 +263,6 @@ fn disk_free(root: &std::path::Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{SystemCounters as Readings, SystemLogger as SystemSlots};
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -51,26 +51,7 @@ pub use cache::CacheUse;
 pub use evaluate::retrieval_evaluation::RetrievalEvaluation;
 pub use language::filters::{Age, Filters};
 pub use language::intent::QueryKind;
+pub use pharos_index::ResultFields;
 pub use rank::user_weight::{ClickRules, Clicks};
 pub use response::{HitExplanation, QueryExplanation, SearchHit, SearchResponse};
 pub use search::{QueryError, SearchRequest, SearchService};
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use assist::suggestion_sources::{SuggestionOrigin as Source, SuggestionSources as Help};
-#[doc(hidden)]
-pub use evaluate::retrieval_evaluation::RetrievalEvaluation as Trial;
-#[doc(hidden)]
-pub use evaluate::spam;
-#[doc(hidden)]
-pub use language::intent::QueryKind as Kind;
-#[doc(hidden)]
-pub use pharos_index::ResultFields;
-#[doc(hidden)]
-pub use rank::WordScore;
-#[doc(hidden)]
-pub use rank::combine::Contribution;
-#[doc(hidden)]
-pub use response::{FacetValue, HitExplanation as Explanation, SearchHit as Hit, SearchResponse as Answer};
-#[doc(hidden)]
-pub use search::{SearchRequest as Request, SearchService as Search};

@@ -276,7 +276,3 @@ async fn decoys(urls: &mut HostUrls) -> io::Result<(Vec<SocketAddr>, Vec<TcpList
     }
     Ok((addresses, listeners))
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{ExpectedOutcome as Outcome, HostileLogEntry as Request};

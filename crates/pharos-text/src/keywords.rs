@@ -216,10 +216,6 @@ fn join_words(words: &[&str]) -> String {
     text
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{KeywordMethod as Method, KeywordOptions as Options, extract_keywords as keywords_of};
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

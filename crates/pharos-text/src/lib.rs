@@ -60,13 +60,6 @@ pub fn version() -> String {
 pub use analyser::normalise::normalise;
 pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han, segment_with};
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use crate::analyser::{stem, stop_words, variants};
-#[doc(hidden)]
-pub use crate::language as lang;
-#[doc(hidden)]
-pub use crate::phrase_index as phrasebook;
 /// Alias of [`segment::evaluation`].
 #[doc(hidden)]
 pub mod evaluate {

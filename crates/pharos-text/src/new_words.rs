@@ -273,13 +273,5 @@ impl<'a> NewWordDiscovery<'a> {
     }
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{
-    DiscoveryResult as Found, DiscoveryRules as Rules, FieldWeights as Weights,
-    NewWordCandidate as Candidate, NewWordDiscovery as Discovery, PageField as Place,
-    PrunedCounts as Forgotten,
-};
-
 #[cfg(test)]
 mod tests;

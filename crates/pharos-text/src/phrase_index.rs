@@ -417,9 +417,5 @@ fn mixed(typed: &str) -> Option<(&str, &str)> {
     (written.ends_with(is_han) && !letters.is_empty()).then_some((written, letters))
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{PhraseIndex as Phrasebook, PhraseIndexBuilder as Writer};
-
 #[cfg(test)]
 mod tests;

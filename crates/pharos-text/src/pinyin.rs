@@ -192,10 +192,6 @@ pub fn fuzzy_homophone_key(text: &str, fuzzy: FuzzySounds) -> String {
     key
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::FuzzySounds as Fuzzy;
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -70,12 +70,6 @@ pub trait Segmenter: Send + Sync {
     /// Segments `text`, which must be normalised and contain no line feed.
     fn segment(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>);
 
-    /// Temporary alias of [`segment`](Self::segment).
-    #[doc(hidden)]
-    fn cut(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>) {
-        self.segment(text, buffers, ends);
-    }
-
     /// Returns the words of `text`.
     fn words<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let mut ends = Vec::new();
@@ -113,10 +107,3 @@ pub(crate) struct HanBuffers {
     reached: Vec<statistical::BigramEdge>,
     steps: Vec<[u8; 4]>,
 }
-
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{
-    SegmentationExplanation as Explanation, SegmentationMethod as Method, SegmenterBuffers as Work,
-    SegmenterResources as Resources, TrainedModel as Trained,
-};

@@ -273,12 +273,6 @@ fn check_word(word: &str) -> Result<(), WordError> {
     }
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{
-    VocabularyEditor as Editor, VocabularyProblem as Problem, WatchedVocabulary as Watched, WordKind as Kind,
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -103,10 +103,6 @@ impl DayRange {
     }
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::list_files as list;
-
 #[cfg(test)]
 mod tests {
     use super::*;

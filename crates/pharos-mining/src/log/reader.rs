@@ -231,10 +231,6 @@ impl<R: LogRecord> Iterator for RecordIter<R> {
     }
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::LogLines as Lines;
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -351,10 +351,6 @@ pub fn new_id() -> String {
     }
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{ClickKind as Clicked, ImpressionKind as Shown, LogKind as Kind, QuerySource as Source};
-
 /// Serialises timestamps as `2026-01-31T12:00:00.123Z`.
 pub(crate) mod timestamp {
     use super::*;

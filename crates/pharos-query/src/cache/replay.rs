@@ -102,10 +102,6 @@ pub struct ReplayResult {
     pub queries_per_second: f64,
 }
 
-// Temporary aliases of renamed items, removed once all crates use the new names.
-#[doc(hidden)]
-pub use self::{LogStatistics as LogFigures, ReplayLog as Log, ReplayResult as Replayed};
-
 #[cfg(test)]
 mod tests {
     use super::*;
