@@ -1,16 +1,12 @@
 //! Import and export of every supported format in both directions, through the real binary.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Running, TestFolder, describe, fail, succeed};
+use crate::common::{Running, TestFolder, describe, fail, succeed};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use pharos_core::Timestamp;

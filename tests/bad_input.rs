@@ -1,13 +1,9 @@
 //! Invalid input: a one-line error that says what failed, where, and what to do; exit code 2; no stored data is lost.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use common::{Rig, describe, fail, pharos, succeed};
+use crate::common::{Rig, describe, fail, pharos, succeed};
 use pharos_testweb::{ServeOptions, WebSpec};
 
 fn small_web(seed: u64) -> Rig {

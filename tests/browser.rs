@@ -1,20 +1,13 @@
 //! The web page in a real browser: Debian's Chromium, driven through chromedriver.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
-#[path = "common/browser.rs"]
-mod rig;
-
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Running, pharos, succeed};
-use rig::{Browser, Demo, Site, count, language, stays, until};
+use crate::common::browser::{Browser, Demo, Site, count, language, stays, until};
+use crate::common::{Running, pharos, succeed};
 use thirtyfour::prelude::*;
 
 #[test]

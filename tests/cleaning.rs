@@ -1,12 +1,8 @@
 //! Page cleaning through the real binary, from files to results: only the main content is searchable.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::fs;
 
-use common::{TestFolder, fail, succeed};
+use crate::common::{TestFolder, fail, succeed};
 use serde_json::Value;
 
 /// Returns a typical page: menu, advertisement and footer around an article.

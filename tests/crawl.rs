@@ -1,14 +1,10 @@
 //! From seeds to results: the crawl stores every page of the test web once, and every page is searchable.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Rig, Running, long, succeed};
+use crate::common::{Rig, Running, long, succeed};
 use pharos_core::config::Config;
 use pharos_index::EmbeddedIndex;
 use pharos_query::{SearchRequest, SearchService};

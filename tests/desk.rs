@@ -1,21 +1,12 @@
 //! The operator's desk in a real browser: the first start, the levers of the crawl, sites, the story of a page, submissions,
 //! the index, settings and roles.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
-#[path = "common/axe.rs"]
-mod axe;
-#[path = "common/browser.rs"]
-mod rig;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Running, get, pharos};
-use rig::{Browser, Demo, Site, count, stays, until};
+use crate::common::browser::{Browser, Demo, Site, count, stays, until};
+use crate::common::{Running, get, pharos};
 
 const CODE: &str = "a code of the tests";
 const NAME: &str = "ada";
@@ -336,7 +327,7 @@ fn a_newcomer_names_the_first_site_on_the_desk() {
     let home = format!("http://{address}");
     let browser = Browser::without_scripts("zh-CN");
     set_up(&browser, &home);
-    assert_eq!(rig::language(&browser), "zh");
+    assert_eq!(crate::common::browser::language(&browser), "zh");
     browser.find(".state.empty");
     browser.open(&format!("{home}/admin/crawl"));
     fill(&browser, "textarea[name=seeds]", &format!("http://127.0.0.1:{}/", site.port));
@@ -444,7 +435,7 @@ fn what_sites_say_is_text_on_the_desk_too() {
     browser.click("form[action='/admin/crawl/seeds'] button");
     until("it is found", || get(demo.address(), "/search?q=innocent+words").0 == 200);
     let host = format!("127.0.0.1:{}", site.port);
-    let coded = common::encode(evil);
+    let coded = crate::common::encode(evil);
     for path in [
         format!("/admin/site?name={host}"),
         format!("/admin/site?name={coded}"),

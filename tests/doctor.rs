@@ -1,10 +1,6 @@
 //! Damage is detected and repaired; derived data is rebuilt from the library; a backup of a running engine can be
 //! restored.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
@@ -12,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, describe, fail, pharos, succeed};
+use crate::common::{Rig, Running, describe, fail, pharos, succeed};
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
 use pharos_index::{EmbeddedIndex, Index as _, IndexChange, IndexDocument, Query};

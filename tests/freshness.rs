@@ -2,18 +2,13 @@
 //! Every query is answered, existing pages stay searchable, and no page is found twice. The time from fetch to search
 //! is measured and printed.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-#![allow(clippy::print_stdout, reason = "prints measurements")]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, describe, encode, get, long, succeed};
+use crate::common::{Rig, Running, describe, encode, get, long, succeed};
 use pharos_testweb::{ServeOptions, TestClock, WebSpec};
 use serde_json::Value;
 

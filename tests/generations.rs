@@ -1,15 +1,11 @@
 //! The life cycle of index generations through the binary: verify, rollback, damage, interrupted and failed builds.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, describe, encode, fail, get, succeed};
+use crate::common::{Rig, Running, describe, encode, fail, get, succeed};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 

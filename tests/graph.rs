@@ -1,13 +1,9 @@
 //! Link analysis and duplicates through the real binary: planted copies are found and shown once, and ranks match the
 //! true links.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use common::{Rig, TestFolder, describe, fail, succeed};
+use crate::common::{Rig, TestFolder, describe, fail, succeed};
 use pharos_testweb::{CopySpec, ServeOptions, Truth, WebSpec};
 use serde_json::{Value, json};
 

@@ -1,23 +1,20 @@
 //! Query assistance through the real binary: suggestions, corrections, cached results, and the logs they write.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, encode, fail, get, long, succeed};
+use crate::common::{Rig, Running, encode, fail, get, long, succeed};
 use pharos_testweb::{ServeOptions, Web, WebSpec};
 use serde_json::{Value, json};
 
 fn json_of(rig: &Rig, arguments: &[&str]) -> Value {
     let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
     let output = rig.pharos(&arguments).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", common::describe(&output)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", crate::common::describe(&output)))
 }
 
 /// Returns the crawled demo web, with a built history if `built`.

@@ -1,17 +1,13 @@
 //! Every misbehaving host at once, beside well-behaved ones: the crawl ends, the good hosts are complete, each bad URL
 //! has a reason, memory stays bounded, and only loopback is contacted.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, succeed};
+use crate::common::{Rig, Running, succeed};
 use pharos_testweb::hostile::{Expectation, ExpectedOutcome, HostileLogEntry, HostileOptions, HostileWeb};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;

@@ -1,10 +1,6 @@
 //! Index statistics through the real binary.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
-use common::{TestFolder, fail, succeed};
+use crate::common::{TestFolder, fail, succeed};
 use serde_json::{Value, json};
 
 /// A field that contains only the given words. Words of two letters have no stems, so that each is one term.

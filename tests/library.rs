@@ -1,14 +1,10 @@
 //! Operations on stored pages: page reports, permanent removal, compaction.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, encode, get, succeed};
+use crate::common::{Rig, Running, encode, get, succeed};
 use pharos_store::{RawResponse, RecordContent, StoredRecord};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
@@ -52,7 +48,7 @@ fn a_page_is_reported() {
     let unknown = rig.pharos(&["page", "http://nowhere.test/"]).output().unwrap();
     assert_eq!(unknown.status.code(), Some(1));
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("not in the library"));
-    let error = common::fail(&mut rig.pharos(&["page", &stored.url, "--show", "7"]));
+    let error = crate::common::fail(&mut rig.pharos(&["page", &stored.url, "--show", "7"]));
     assert!(error.contains("no version 7"), "{error}");
 }
 
@@ -130,7 +126,7 @@ fn an_order_without_an_engine_is_executed_immediately() {
     assert!(found(&rig));
     succeed(&mut rig.pharos(&["remove", &one.url]));
     assert!(!found(&rig), "it is gone from search before any build");
-    let error = common::fail(&mut rig.pharos(&["remove", "example.org/no/scheme"]));
+    let error = crate::common::fail(&mut rig.pharos(&["remove", "example.org/no/scheme"]));
     assert!(error.contains("neither a URL"), "{error}");
     assert!(!Path::new(&rig.data().join("inbox")).exists());
 }
@@ -152,7 +148,7 @@ fn old_versions_are_dropped_but_still_listed() {
     let file = dir.path().join("feed.jsonl");
     fs::write(&file, feed).unwrap();
     let on = |arguments: &[&str]| {
-        let mut command = common::pharos();
+        let mut command = crate::common::pharos();
         command.arg("--data").arg(&data).args(arguments);
         command
     };
@@ -169,7 +165,7 @@ fn old_versions_are_dropped_but_still_listed() {
     assert!(data.join("library/00000001-1.warc.zst").exists());
     assert_eq!(kept()[1..], ["\"dropped\"", "\"dropped\""]);
     assert!(succeed(&mut on(&["page", url, "--show"])).contains("lighthouse"));
-    let error = common::fail(&mut on(&["page", url, "--show", "2"]));
+    let error = crate::common::fail(&mut on(&["page", url, "--show", "2"]));
     assert!(error.contains("retention policy"), "{error}");
     succeed(&mut on(&["doctor"]));
     // The remaining records are enough to rebuild everything.

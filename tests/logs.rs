@@ -1,14 +1,10 @@
 //! Logs through the real binary: import, check, print, count, and mining.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use common::{TestFolder, fail, succeed};
+use crate::common::{TestFolder, fail, succeed};
 
 const QUERIES: &str = "Fri Mar 21 00:00:02 2003\n218.24.100.77\nDatabase\n老歌\n3\n\
                        Fri Mar 21 00:00:05 2003\n218.24.100.78\nCache\n老歌 13800138000\n1\n";

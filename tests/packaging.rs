@@ -1,13 +1,9 @@
 //! Parts of packages: manual pages, completions, and the health check.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, fail, pharos, succeed};
+use crate::common::{Rig, Running, fail, pharos, succeed};
 use pharos_testweb::{ServeOptions, WebSpec};
 
 /// Returns the commands that `--help` lists.
@@ -66,7 +62,11 @@ fn health_distinguishes_running_and_stopped_engines() {
 
     let missing = pharos().args(["health", &format!("http://{address}/no/such/page")]).output().unwrap();
     assert_eq!(missing.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&missing.stderr).contains("404"), "{}", common::describe(&missing));
+    assert!(
+        String::from_utf8_lossy(&missing.stderr).contains("404"),
+        "{}",
+        crate::common::describe(&missing)
+    );
     serve.signal("TERM");
     serve.0.wait().unwrap();
     let gone = pharos().env("PHAROS_WEB_LISTEN", &address).args(["--json", "health"]).output().unwrap();
@@ -74,7 +74,7 @@ fn health_distinguishes_running_and_stopped_engines() {
     assert!(
         String::from_utf8_lossy(&gone.stdout).contains("\"healthy\": false"),
         "{}",
-        common::describe(&gone)
+        crate::common::describe(&gone)
     );
     fail(pharos().args(["health", "127.0.0.1"]));
 }
@@ -115,6 +115,6 @@ fn health_has_a_timeout() {
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("no response within"),
         "{}",
-        common::describe(&output)
+        crate::common::describe(&output)
     );
 }

@@ -1,13 +1,9 @@
 //! Several processes on one data directory: one owner, any number of readers, one builder.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
 
-use common::{Rig, Running, encode, fail, get, long, succeed};
+use crate::common::{Rig, Running, encode, fail, get, long, succeed};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 

@@ -1,22 +1,19 @@
 //! Queries and results through the real binary: home pages for site names, the query language, invalid input, equal
 //! results of command line and API, and the tables of the evaluation commands.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use common::{Rig, TestFolder, fail, succeed};
+use crate::common::{Rig, TestFolder, fail, succeed};
 use pharos_testweb::{PageKind, ServeOptions, WebSpec};
 use serde_json::{Value, json};
 
 fn json_of(rig: &Rig, arguments: &[&str]) -> Value {
     let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
     let output = rig.pharos(&arguments).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", common::describe(&output)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", crate::common::describe(&output)))
 }
 
 /// Checks the mean reciprocal rank of home pages for the names of their sites.
@@ -281,7 +278,7 @@ fn bad_input_is_answered() {
     }
     // A query of a megabyte is rejected by the server and truncated by the command line.
     let output = desk.on("data", &["search", &"tea ".repeat(30_000)]).output().unwrap();
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", common::describe(&output));
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", crate::common::describe(&output));
     assert_eq!(urls(&desk, &["tea"]).len(), 4, "and everything is still there");
 }
 
@@ -307,7 +304,7 @@ fn quality_is_measured_and_compared() {
     let judged = |query: usize, of: &dyn Fn(usize) -> bool| -> String {
         (0..30).filter(|id| of(*id)).map(|id| format!("{query} 0 {id} 1\n")).collect()
     };
-    let qrels = judged(1, &|id| id % 3 == 0) + &judged(2, &|id| id % 3 != 0);
+    let qrels = judged(1, &|id| id % 3 == 0) + judged(2, &|id| id % 3 != 0).as_str();
     std::fs::write(folder.join("qrels.txt"), qrels).unwrap();
     let run = desk.file("run.txt", "");
     let arguments = [

@@ -1,17 +1,13 @@
 //! Revisits: unchanged pages cost a request and no copy, deleted pages leave the index but not the library, and a batch
 //! fetches everything again.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read as _;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Rig, succeed};
+use crate::common::{Rig, succeed};
 use flate2::read::MultiGzDecoder;
 use pharos_store::RecordContent;
 use pharos_testweb::hostile::{HostileOptions, HostileWeb};

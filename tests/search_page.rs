@@ -1,20 +1,11 @@
 //! Scripts, filters and keyboard use of the search page in a real browser, and the accessibility of all pages.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
-#[path = "common/axe.rs"]
-mod axe;
-#[path = "common/browser.rs"]
-mod rig;
-
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::{Running, encode, get, pharos, succeed};
-use rig::{Browser, Demo, Site, count, language, stays, until};
+use crate::common::browser::{Browser, Demo, Site, count, language, stays, until};
+use crate::common::{Running, encode, get, pharos, succeed};
 use thirtyfour::prelude::*;
 
 /// Types without pressing Enter until a suggestion contains `wanted`; returns all suggestions.

@@ -6,14 +6,10 @@
 //! To add one, run the release's `pharos` against `pharos-testweb --seed 7 --hosts 3 --pages 40 --copies reprints=3` and pack
 //! the stopped directory: `tar -czf tests/upgrade/VERSION.tar.gz VERSION`.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::{Running, TestFolder, describe, get, succeed};
+use crate::common::{Running, TestFolder, describe, get, succeed};
 use serde_json::Value;
 
 const RELEASES: [&str; 1] = ["0.1.0"];

@@ -1,9 +1,5 @@
 //! Robustness of the web server against hostile clients: the real binary over raw sockets.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, ExitStatus, Stdio};
@@ -11,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Running, TestFolder, get, succeed};
+use crate::common::{Running, TestFolder, get, succeed};
 
 /// Long enough for a busy machine; reached only if something is broken.
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -1,12 +1,8 @@
 //! Hard cases of segmentation through the real binary, from pages to results: no segmentation hides a page.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{Running, TestFolder, encode, fail, get, succeed};
+use crate::common::{Running, TestFolder, encode, fail, get, succeed};
 use serde_json::{Value, json};
 
 /// A page of `words/pairs.txt`.

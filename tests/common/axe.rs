@@ -1,13 +1,11 @@
 //! Accessibility checks with axe-core, run inside the page.
 
-#![allow(clippy::unwrap_used, unreachable_pub, reason = "tests")]
-
 use std::path::Path;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::rig::Browser;
+use crate::common::browser::Browser;
 
 /// Directory of the packages that the step `pages` of `./check` installs.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/node/node_modules/axe-core/axe.min.js");

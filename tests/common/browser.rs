@@ -1,8 +1,5 @@
 //! What the browser tests stand on: the demo, a site of their own, a browser, and patience.
 
-#![allow(dead_code, reason = "every test uses its own part of the rig")]
-#![allow(unreachable_pub, reason = "tests")]
-
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

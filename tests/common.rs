@@ -1,7 +1,7 @@
 //! Test rig for end-to-end tests: a test web in this process, the real binary, and a temporary data directory.
 
-#![allow(dead_code, reason = "each test uses a part of the rig")]
-#![allow(clippy::unwrap_used, unreachable_pub, reason = "tests")]
+pub mod axe;
+pub mod browser;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,0 +1,34 @@
+//! End-to-end tests: the real binary against a loopback web, with a data directory of its own for each test.
+//!
+//! All of them are modules of one test binary, because each binary links the whole engine. Tests that need Chromium are
+//! ignored by default; `./check` runs them in its step `browser`.
+
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "tests")]
+#![allow(clippy::print_stdout, reason = "tests print measurements")]
+
+mod common;
+
+mod archives;
+mod bad_input;
+mod browser;
+mod cleaning;
+mod crawl;
+mod desk;
+mod doctor;
+mod freshness;
+mod generations;
+mod graph;
+mod help;
+mod hostile;
+mod index;
+mod library;
+mod logs;
+mod packaging;
+mod politeness;
+mod processes;
+mod ranking;
+mod revisit;
+mod search_page;
+mod upgrade;
+mod web_limits;
+mod words;
