@@ -12,7 +12,7 @@ use thirtyfour::prelude::*;
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn a_chinese_query_is_typed_and_its_results_are_paged_through() {
+fn a_chinese_query_is_typed_and_its_results_are_paged() {
     let demo = Demo::start();
     let browser = Browser::start("zh-CN");
     browser.open(&demo.url("/"));
@@ -142,7 +142,7 @@ fn the_versions_of_a_snapshot_can_be_opened() {
     for version in 1..=3 {
         visit.store(version, Ordering::SeqCst);
         succeed(&mut crawl_one(&data, &address));
-        // A version is named by its second.
+        // A version is identified by its time in seconds.
         std::thread::sleep(Duration::from_millis(1_100));
     }
     succeed(on_data(&data).args(["index", "build"]));
@@ -181,7 +181,7 @@ fn the_versions_of_a_snapshot_can_be_opened() {
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn the_cleaned_view_shows_what_was_kept_beside_the_page() {
+fn the_cleaned_view_shows_the_body_beside_the_page() {
     let demo = Demo::start();
     let browser = Browser::without_scripts("en-US");
     browser.size(1280, 900);
@@ -209,7 +209,7 @@ fn the_cleaned_view_shows_what_was_kept_beside_the_page() {
     assert!(place(".sides").width <= width, "nothing sticks out");
     assert_eq!(browser.errors(), Vec::<String>::new());
 
-    // Another address is typed in, and one that is not there.
+    // Another URL is entered, and an unknown one.
     let asked = browser.attribute(".box input[name=url]", "value");
     let input = browser.find(".box input[name=url]");
     browser.run(input.clear());
@@ -270,15 +270,15 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     in_frame(&browser);
     browser.leave_frame();
     stays("nothing runs in the frame", || browser.url() == snapshot && browser.title() == title && calm());
-    assert_eq!(browser.errors(), Vec::<String>::new(), "nothing even had to be stopped");
+    assert_eq!(browser.errors(), Vec::<String>::new(), "no policy violation");
 
-    // Our own jump finds the word, not what the page calls by its name.
+    // Our own anchor is the target, not an element of the page with the same name.
     browser.click(".legend .w0");
     browser.enter_frame("iframe[name=stored]");
     until("the word is the target", || browser.all("mark#w0-1:target").len() == 1);
     browser.leave_frame();
 
-    // Nor does it in its text.
+    // Nor in the text view.
     browser.click(".views a[href*='view=text']");
     until("the text is shown", || browser.url().contains("view=text"));
     let (snapshot, title) = (browser.url(), browser.title());
@@ -286,9 +286,9 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     in_frame(&browser);
     browser.leave_frame();
     stays("nothing runs in the text", || browser.url() == snapshot && browser.title() == title && calm());
-    assert_eq!(browser.errors(), Vec::<String>::new(), "nothing even had to be stopped");
+    assert_eq!(browser.errors(), Vec::<String>::new(), "no policy violation");
 
-    // Nor when somebody opens the frame's document by itself.
+    // Nor if the document of the frame is opened directly.
     browser.open(&stored);
     in_frame(&browser);
     let title = browser.title();
@@ -296,7 +296,7 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     stays("nothing runs", || browser.url() == stored && browser.title() == title && calm());
     assert_eq!(browser.run(browser.driver.windows()).len(), 1, "no window was opened");
 
-    // Nor in the cleaned view, where its text stands in our own document.
+    // Nor in the cleaned view, where its text is part of our own document.
     let clean = format!("{home}clean?url={address}");
     browser.open(&clean);
     let title = browser.title();
@@ -312,9 +312,9 @@ fn a_hostile_page_can_do_nothing_from_its_snapshot() {
     stays("nothing runs in the cleaned view", || {
         browser.url() == clean && browser.title() == title && calm()
     });
-    assert_eq!(browser.errors(), Vec::<String>::new(), "nothing even had to be stopped");
+    assert_eq!(browser.errors(), Vec::<String>::new(), "no policy violation");
 
-    // The page itself does take the browser over: the test would see it.
+    // The original page does navigate the browser away: the test would notice.
     browser.open(&address);
     until("the page leads elsewhere", || browser.url().contains(&format!(":{}/", elsewhere.port)));
     assert!(!calm());
@@ -327,7 +327,7 @@ fn on_data(data: &Path) -> Command {
     command
 }
 
-/// Fetches one page, again if it is known.
+/// Fetches one page, also if it is known.
 fn crawl_one(data: &Path, address: &str) -> Command {
     let mut command = on_data(data);
     command.args(["crawl", "--allow-private", "--politeness", "own-site", "--max-depth", "0"]);
@@ -335,7 +335,7 @@ fn crawl_one(data: &Path, address: &str) -> Command {
     command
 }
 
-/// A page that tries everything; what it loads, opens or leads to is at `port`.
+/// A page with every kind of active content. All its resources and targets are at `port`.
 fn hostile_page(port: u16) -> String {
     r##"<!doctype html><html><head>
 <title>A harmless page <img src=x onerror="top.location='EVIL/title'"><script>document.title='taken over'</script></title>
@@ -408,10 +408,10 @@ fn everything_works_without_scripts() {
     until("the results are back", || browser.url().contains("/search?q=lighthouse"));
 }
 
-/// A beacon tells what was clicked, and how long it was looked at.
+/// A beacon reports clicks and dwell times.
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn clicks_are_written_down() {
+fn clicks_are_logged() {
     let demo = Demo::start();
     let browser = Browser::start("en-US");
     browser.open(&demo.url("/"));
@@ -420,11 +420,11 @@ fn clicks_are_written_down() {
     browser.click(".hits > li:nth-child(2) h2 a");
     until("the page itself is open", || browser.url() == link);
     let of_kind = |kind: &str| demo.clicks().into_iter().find(|click| click["kind"] == kind);
-    until("the click is written down", || of_kind("result").is_some());
+    until("the click is logged", || of_kind("result").is_some());
     let click = of_kind("result").unwrap();
     assert!(click["rank"] == 2 && click["url"] == link && click["asked"] == "lighthouse keeper", "{click}");
     browser.run(browser.driver.back());
-    until("the way back is written down", || of_kind("leave").is_some());
+    until("the dwell time is logged", || of_kind("leave").is_some());
     assert!(of_kind("leave").unwrap()["dwell_ms"].as_u64().is_some_and(|dwell| dwell > 0));
-    assert_eq!(demo.clicks().iter().filter(|click| click["kind"] == "result").count(), 1, "told once");
+    assert_eq!(demo.clicks().iter().filter(|click| click["kind"] == "result").count(), 1, "reported once");
 }

@@ -1,4 +1,4 @@
-//! The operator's desk in a real browser: the first start, the levers of the crawl, sites, the story of a page, submissions,
+//! The operator's desk in a real browser: the first start, crawl control, sites, page reports, submissions,
 //! the index, settings and roles.
 
 use std::path::{Path, PathBuf};
@@ -19,15 +19,15 @@ fn fill(browser: &Browser, css: &str, text: &str) {
     browser.run(field.send_keys(text));
 }
 
-/// What the page says was done; nothing where it says nothing.
-fn said(browser: &Browser) -> String {
+/// Returns the confirmation or error message of the page, or an empty string.
+fn message(browser: &Browser) -> String {
     browser.texts(".said[role]").concat()
 }
 
-/// Names the first operator, who is logged in after that.
+/// Creates the first operator and logs in.
 fn set_up(browser: &Browser, home: &str) {
     browser.open(&format!("{home}/admin"));
-    until("nobody is named yet", || browser.url().ends_with("/admin/setup"));
+    until("the setup page is shown", || browser.url().ends_with("/admin/setup"));
     fill(browser, "input[name=code]", CODE);
     fill(browser, "input[name=name]", NAME);
     fill(browser, "input[name=password]", PASSWORD);
@@ -51,7 +51,7 @@ fn demo_with_desk() -> Demo {
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn the_first_operator_comes_by_the_code_and_others_by_their_role() {
+fn the_setup_code_creates_the_first_operator_and_roles_limit_others() {
     let demo = demo_with_desk();
     let home = demo.url("");
     let browser = Browser::start("en-US");
@@ -66,7 +66,7 @@ fn the_first_operator_comes_by_the_code_and_others_by_their_role() {
     set_up(&browser, &home);
     assert_eq!(browser.text(".desk-who bdi"), NAME);
 
-    // A second operator who may only look.
+    // A second operator with read-only access.
     browser.open(&format!("{home}/admin/operators"));
     fill(&browser, "form[action='/admin/operators/add'] input[name=name]", "<b>guest</b>");
     fill(&browser, "form[action='/admin/operators/add'] input[name=password]", "only looking around");
@@ -85,10 +85,10 @@ fn the_first_operator_comes_by_the_code_and_others_by_their_role() {
         browser.find(".desk-who .badge");
         assert!(
             browser.all("main form[method=post] button").is_empty(),
-            "{path} offers nothing to who may only look"
+            "{path} offers no action to a read-only operator"
         );
     }
-    // What the page does not offer is refused as well, and written down.
+    // A forged request for an action that the page does not offer is refused and logged.
     let forged = "document.body.insertAdjacentHTML('beforeend', `<form id=f method=post action=/admin/crawl/pause>\
                   <input name=csrf value='${document.querySelector('[name=csrf]').value}'></form>`); f.submit()";
     browser.run(browser.driver.execute(forged, Vec::new()));
@@ -103,7 +103,7 @@ fn the_first_operator_comes_by_the_code_and_others_by_their_role() {
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn the_crawl_is_steered_while_it_runs() {
+fn the_crawl_is_controlled_while_it_runs() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&asked);
     let site = Site::start(move |path| {
@@ -126,35 +126,35 @@ fn the_crawl_is_steered_while_it_runs() {
     state("running");
     browser.click("form[action='/admin/crawl/pause'] button");
     state("held");
-    assert!(said(&browser).contains("paused"), "{}", said(&browser));
+    assert!(message(&browser).contains("paused"), "{}", message(&browser));
 
-    // Paused, it takes seeds and does not ask for them; once it goes on, figures move by themselves.
+    // A paused crawl accepts seeds without fetching them. After it resumes, the charts update themselves.
     browser.open(&format!("{home}/admin/crawl"));
     fill(&browser, "textarea[name=seeds]", &format!("http://127.0.0.1:{}/", site.port));
     browser.click("form[action='/admin/crawl/seeds'] button");
-    until("they are taken", || said(&browser).starts_with("Added"));
-    stays("nothing is asked while it pauses", || site.connections() == 0);
+    until("the seeds are accepted", || message(&browser).starts_with("Added"));
+    stays("no request is sent while it is paused", || site.connections() == 0);
     browser.open(&format!("{home}/admin"));
     let known = || count(&browser.texts(".figures dd")[3]);
     let before = known();
     browser.click("form[action='/admin/crawl/resume'] button");
     state("running");
     until("the rose is fetched", || asked.load(Ordering::SeqCst) > 0);
-    until("its figures are there", || {
+    until("its pages are counted", || {
         browser.open(&format!("{home}/admin"));
         known() >= before + 2
     });
     let figures = || browser.attribute("[data-chart=pages] polyline", "points");
     let first = figures();
-    until("the charts move by themselves", || figures() != first);
+    until("the charts update themselves", || figures() != first);
 
-    // The site has its row and its page; everything of it is fetched again on request.
+    // The site has a row and a page of its own; all its pages are fetched again on request.
     browser.open(&format!("{home}/admin/sites?q=127.0.0.1:{}", site.port));
     assert_eq!(browser.texts("tbody th a"), [format!("127.0.0.1:{}", site.port)]);
     browser.click("tbody th a");
     let visits = asked.load(Ordering::SeqCst);
     browser.click("form[action='/admin/site/recrawl'] button");
-    until("it is asked again", || asked.load(Ordering::SeqCst) > visits);
+    until("it is fetched again", || asked.load(Ordering::SeqCst) > visits);
 
     // Hidden from results, at once, and shown again.
     let found = || get(demo.address(), "/search?q=rhododendron").1.contains("Garden");
@@ -164,7 +164,7 @@ fn the_crawl_is_steered_while_it_runs() {
     browser.click("form[action='/admin/site/show'] button");
     until("it is found again", found);
 
-    // The story of a page, and fetching it now.
+    // The page report, and fetching a page now.
     let rose = format!("http://127.0.0.1:{}/rose", site.port);
     browser.open(&format!("{home}/admin/page?url={rose}"));
     assert_eq!(browser.text("#verdict"), "The page can be found.");
@@ -174,16 +174,16 @@ fn the_crawl_is_steered_while_it_runs() {
     browser.open(&format!("{home}/admin/page?url=http://127.0.0.1:{}/no-such-page", site.port));
     assert!(browser.text("#verdict").contains("The page is unknown"), "{}", browser.text("#verdict"));
     browser.click("form[action='/admin/page/fetch'] button");
-    until("what is missing says so", || {
+    until("the report shows the status", || {
         browser.open(&format!("{home}/admin/page?url=http://127.0.0.1:{}/no-such-page", site.port));
         browser.text("#verdict").contains("404")
     });
 
-    // Rules and pace change while it runs.
+    // Rules and speed change while it runs.
     browser.open(&format!("{home}/admin/crawl"));
     fill(&browser, "input[name=fetchers]", "7");
     browser.click("form[action='/admin/crawl/pace'] button");
-    until("it is saved", || said(&browser) == "Saved");
+    until("it is saved", || message(&browser) == "Saved");
     assert!(std::fs::read_to_string(demo.data().join("pharos.toml")).unwrap().contains("fetchers = 7"));
     fill(&browser, "textarea[name=guide_words]", "rose\n灯塔");
     fill(&browser, "textarea[name=exclude]", &format!("http://127.0.0.1:{}/rose*", site.port));
@@ -201,7 +201,7 @@ fn the_crawl_is_steered_while_it_runs() {
     });
     assert_eq!(asked.load(Ordering::SeqCst), visits);
 
-    // Stopped and started again; searching goes on all the time.
+    // The crawl is stopped and started again; searching continues.
     browser.open(&format!("{home}/admin"));
     browser.click("form[action='/admin/crawl/stop'] button");
     state("ended");
@@ -223,7 +223,7 @@ fn the_crawl_is_steered_while_it_runs() {
         "crawl.stop",
         "crawl.start",
     ] {
-        assert!(record.iter().any(|line| line == action), "{action} is not written down: {record:?}");
+        assert!(record.iter().any(|line| line == action), "{action} is not logged: {record:?}");
     }
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
@@ -239,21 +239,21 @@ fn submissions_builds_and_settings() {
     let browser = Browser::start("en-US");
     set_up(&browser, &home);
 
-    // A visitor proposes, the operator accepts.
+    // A visitor proposes a page, the operator accepts it.
     let proposed = format!("http://127.0.0.1:{}/proposed", site.port);
     browser.open(&format!("{home}/bot?url={proposed}"));
     browser.click(".finding form button");
     browser.find(".finding");
-    until("it waits for the operator", || {
+    until("the submission awaits a decision", || {
         browser.open(&format!("{home}/admin/submissions"));
         browser.texts("tbody a").contains(&proposed)
     });
     browser.click("tbody input[type=checkbox]");
     browser.click("button[value=accept]");
-    until("it is accepted", || said(&browser).contains("accepted"));
+    until("it is accepted", || message(&browser).contains("accepted"));
     until("it is found", || get(demo.address(), "/search?q=zeppelins").1.contains("Proposed"));
 
-    // A history is built twice and the first one put in place again.
+    // A history is built twice and rolled back to the first one.
     let generation = || {
         browser.open(&format!("{home}/admin/index"));
         browser.texts("tbody th").into_iter().find(|row| row.starts_with("history"))
@@ -261,8 +261,8 @@ fn submissions_builds_and_settings() {
     let build = || {
         let before = generation();
         browser.click("form[action='/admin/index/build'] button");
-        until("a new history is in place", || generation() != before);
-        until("nothing is being built", || browser.all("form[action='/admin/index/build']").len() == 1);
+        until("a new history is installed", || generation() != before);
+        until("no build is running", || browser.all("form[action='/admin/index/build']").len() == 1);
         generation().unwrap()
     };
     let (first, second) = (build(), build());
@@ -270,42 +270,42 @@ fn submissions_builds_and_settings() {
     browser.click("details:has(form[action='/admin/index/rollback']) summary");
     browser.click("form[action='/admin/index/rollback'] input[type=checkbox]");
     browser.click("form[action='/admin/index/rollback'] button");
-    until("the history before is in place", || generation().as_ref() == Some(&first));
+    until("the previous history is installed", || generation().as_ref() == Some(&first));
     assert!(get(demo.address(), "/search?q=zeppelins").1.contains("Proposed"));
 
-    // A setting is changed, a wrong one is refused, and somebody else's change is not undone.
+    // A setting is changed, an invalid value is refused, and a concurrent change of the file is preserved.
     browser.open(&format!("{home}/admin/settings?section=rank"));
-    fill(&browser, "#rank-block textarea", "nobody.example");
+    fill(&browser, "#rank-block textarea", "blocked.example");
     browser.click("#rank-block button");
-    until("it is saved", || said(&browser) == "Saved");
+    until("it is saved", || message(&browser) == "Saved");
     let file = demo.data().join("pharos.toml");
-    assert!(std::fs::read_to_string(&file).unwrap().contains("block = [\"nobody.example\"]"));
+    assert!(std::fs::read_to_string(&file).unwrap().contains("block = [\"blocked.example\"]"));
     fill(&browser, "#rank-k1 input[type=text]", "much");
     browser.click("#rank-k1 button");
-    until("it is refused", || said(&browser).contains("a number"));
+    until("it is refused", || message(&browser).contains("a number"));
     let others = std::fs::read_to_string(&file).unwrap() + "# by hand\n";
     std::fs::write(&file, &others).unwrap();
     fill(&browser, "#rank-k1 input[type=text]", "1.4");
     browser.click("#rank-k1 button");
-    until("it is told", || said(&browser).contains("in the meantime"));
+    until("the conflict is reported", || message(&browser).contains("in the meantime"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), others);
-    // All of them are brought at once.
+    // All settings are imported at once.
     browser.click("details:has(form[action='/admin/settings/import']) summary");
     let text = browser.property("textarea[name=text]", "value");
     assert_eq!(text, others);
     fill(&browser, "textarea[name=text]", "[rank]\nk1 = 1.3\n");
     browser.click("form[action='/admin/settings/import'] button");
-    until("they are brought", || std::fs::read_to_string(&file).unwrap() == "[rank]\nk1 = 1.3\n");
+    until("they are imported", || std::fs::read_to_string(&file).unwrap() == "[rank]\nk1 = 1.3\n");
     browser.open(&format!("{home}/admin/logs?q=lighthouse"));
     assert!(!browser.texts(".log span").is_empty());
     browser.open(&format!("{home}/admin/logs?file=../pharos.toml"));
-    assert!(!browser.text("main").contains("k1 = 1.3"), "nothing outside the folder of logs is shown");
+    assert!(!browser.text("main").contains("k1 = 1.3"), "no file outside the log directory is shown");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn a_newcomer_names_the_first_site_on_the_desk() {
+fn the_first_seed_is_added_on_the_desk() {
     let site = Site::start(|path| {
         (path == "/").then(|| "<title>First</title><p>The very first page, about narwhals.".to_string())
     });
@@ -335,7 +335,7 @@ fn a_newcomer_names_the_first_site_on_the_desk() {
     until("it is found", || get(&address, "/search?q=narwhals").1.contains("First"));
     browser.open(&format!("{home}/admin"));
     browser.find(".state.running");
-    // What the command line decides is not offered.
+    // Settings given on the command line cannot be changed.
     browser.open(&format!("{home}/admin/settings"));
     assert!(browser.all("#crawl-politeness form").is_empty());
     assert_eq!(browser.all("#crawl-fetchers form").len(), 1);
@@ -359,7 +359,7 @@ const PAGES: [(&str, &str); 14] = [
     ("actions", "/admin/actions"),
 ];
 
-/// A page of the demo, and its site.
+/// Returns a page of the demo and its host.
 fn example(browser: &Browser, demo: &Demo) -> (String, String) {
     browser.open(&demo.url("/search?q=lighthouse+keeper"));
     let page = browser.attribute(".hits h2 a", "href");
@@ -367,7 +367,7 @@ fn example(browser: &Browser, demo: &Demo) -> (String, String) {
     (page, host)
 }
 
-/// Where each page is, with something to show.
+/// Returns the path of each page, with parameters that show content.
 fn paths(browser: &Browser, demo: &Demo) -> Vec<(&'static str, String)> {
     let (page, host) = example(browser, demo);
     let path = |(name, path): (&'static str, &str)| match name {
@@ -380,7 +380,7 @@ fn paths(browser: &Browser, demo: &Demo) -> Vec<(&'static str, String)> {
 
 #[test]
 #[ignore = "needs Chromium and axe-core: ./check installs them"]
-fn no_page_of_the_desk_keeps_anybody_out() {
+fn every_desk_page_is_accessible() {
     let demo = demo_with_desk();
     let mut is_first = true;
     for lang in ["en-US", "zh-CN"] {
@@ -414,10 +414,10 @@ fn no_page_of_the_desk_keeps_anybody_out() {
     }
 }
 
-/// Names, titles, addresses and log lines that want to be more than text.
+/// Markup in names, titles, URLs and log lines is shown as text.
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
-fn what_sites_say_is_text_on_the_desk_too() {
+fn content_of_sites_is_escaped_on_the_desk() {
     let evil = "<img src=x onerror=\"document.title='taken over'\">";
     let page = format!("<title>{}</title><p>innocent words<a href='/{0}'>{0}</a>", evil.replace('<', "&lt;"));
     let site = Site::start(move |path| match path {
@@ -460,14 +460,14 @@ fn what_sites_say_is_text_on_the_desk_too() {
     }
 }
 
-/// The pictures of the manual: `PHAROS_SCREENSHOTS=docs/screens` writes them there.
+/// Screenshots for the manual: `PHAROS_SCREENSHOTS=docs/screens` writes them there.
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
 fn screenshots_of_the_desk() {
     let demo = demo_with_desk();
     let temporary = tempfile::tempdir().unwrap();
     let dir = std::env::var_os("PHAROS_SCREENSHOTS").map_or(temporary.path().to_path_buf(), PathBuf::from);
-    // Tests run in their crate's directory, people in the root.
+    // Tests run in the directory of their crate, users in the root.
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(dir);
     std::fs::create_dir_all(&dir).unwrap();
     let browser = Browser::start("en-US");

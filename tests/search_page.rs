@@ -147,7 +147,7 @@ fn colours_are_chosen_and_remembered_on_every_page() {
     let night = paper();
     browser.colour_scheme("light");
     let day = paper();
-    assert_ne!(night, day, "the browser's wish is heard");
+    assert_ne!(night, day, "the preference of the browser is used");
     let choose = |name: &str| {
         browser.click_link(name);
         assert_eq!(browser.text(".foot nav:nth-of-type(2) [aria-current]"), name);
@@ -162,7 +162,7 @@ fn colours_are_chosen_and_remembered_on_every_page() {
     }
     choose("Light");
     browser.colour_scheme("dark");
-    assert_eq!(paper(), day, "the visitor's word counts more than the browser's");
+    assert_eq!(paper(), day, "the choice of the user overrides the browser");
     choose("Auto");
     assert_eq!(paper(), night);
 }
@@ -188,10 +188,8 @@ fn everything_is_reachable_by_keyboard() {
     browser.press("k");
     until("the second result is here", || focused(".hits > li:nth-child(2).here h2 a"));
     let link = browser.attribute(".hits > li:nth-child(2) h2 a", "href");
-    browser.press("n");
-    until("page 2 is shown", || browser.url().contains("page=2"));
-    browser.press("p");
-    until("page 1 is shown", || !browser.url().contains("page=2"));
+    browser.press_until("n", "page 2 is shown", || browser.url().contains("page=2"));
+    browser.press_until("p", "page 1 is shown", || !browser.url().contains("page=2"));
 
     browser.press("?");
     until("the shortcuts are shown", || browser.text("dialog").contains("next result"));
@@ -230,7 +228,7 @@ fn impressions_record_whether_clicks_are_reported() {
     browser.click(".hits > li:first-child h2 a");
     until("the page is open", || browser.url() == link);
     drop(browser);
-    until("what was shown is written down", || shown("results") == 1);
+    until("the impression is logged", || shown("results") == 1);
     assert_eq!((shown("seen"), demo.clicks().len()), (0, 0));
 
     let browser = Browser::start("en-US");

@@ -46,7 +46,7 @@ WORDS = [
 ]
 WORDS = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in WORDS]
 
-RIDDLE = re.compile(r"^(What|Who|Whose|Is|Are|Does|Do|Has|How|Whether|Where|Which)\b")
+RIDDLE = re.compile(r"^(What|Who|Whose|Is|Are|Does|Do|How|Whether|Where|Which)\b|^[^.\n]*\?(\n|$)")
 NOUN_WHAT = re.compile(r"(?:^|(?<=[.:;] ))(What|Who|Whoever)\b[^.?!:]*(?:[.!:]|$)")
 PRIVATE = re.compile(r"\b00[0-4],? (part \d|[A-Z]{1,2}\d+)|\bseed-00\d|\bcoverage-00\d|\breading notes\b|\bshared/(seeds|requirements)")
 # Verbs that open a summary; plural nouns end like them, so they are listed.

@@ -235,9 +235,7 @@ class CargoRun(unittest.TestCase):
 
 class RunningDemo(unittest.TestCase):
     def test_the_address_is_read_from_the_output(self):
-        output = "serving a sample web of 6 sites on this machine
-serving http://127.0.0.1:40123/  (Ctrl-C to stop)
-"
+        output = "serving a sample web of 6 sites on this machine\nserving http://127.0.0.1:40123/  (Ctrl-C to stop)\n"
         self.assertEqual("127.0.0.1:40123", demo.address_in(output))
         self.assertIsNone(demo.address_in("serving a sample web of 6 sites"))
 

@@ -1,4 +1,4 @@
-//! What the browser tests stand on: the demo, a site of their own, a browser, and patience.
+//! Rig of the browser tests: the demo, a web site of the test, and a browser.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -19,8 +19,8 @@ use tokio::runtime::Runtime;
 
 use crate::common::{Running, get, pharos};
 
-/// Long enough for a busy machine; nobody waits for it unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit of every wait: long enough for a busy machine, and reached only if a test fails.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Returns `true` for an element whose click replaces the page: a link to another document, or a submit button.
 /// Links into a frame of the page and links to a place in the same page do not.
@@ -33,11 +33,11 @@ const NAVIGATES: &str = "
     const button = arguments[0].closest('button, input[type=submit]');
     return Boolean(button && button.form && button.type === 'submit');";
 
-/// `pharos demo`, all of it indexed.
+/// A running `pharos demo` with all its pages indexed.
 pub struct Demo {
     address: String,
     _running: Running,
-    /// Where it puts its data: it is killed, so that it cannot clean up itself.
+    /// Parent of its data directory. The process is killed, so it cannot delete the directory itself.
     dir: TempDir,
 }
 
@@ -46,7 +46,7 @@ impl Demo {
         Self::start_with(|_| {})
     }
 
-    /// The same, as somebody else has prepared it.
+    /// Starts it with a modified command.
     pub fn start_with(prepare: impl FnOnce(&mut Command)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut command = pharos();
@@ -71,18 +71,18 @@ impl Demo {
         &self.address
     }
 
-    /// Where its data is.
+    /// Returns its data directory.
     pub fn data(&self) -> PathBuf {
         let folders = std::fs::read_dir(self.dir.path()).unwrap().flatten().map(|entry| entry.path());
         folders.filter(|folder| folder.join("library").is_dir()).min().unwrap()
     }
 
-    /// The clicks that it has written down.
+    /// Returns the logged clicks.
     pub fn clicks(&self) -> Vec<serde_json::Value> {
         self.logged("clicks-")
     }
 
-    /// What it has written down in the logs whose names begin so.
+    /// Returns the records of the logs whose names start with `prefix`.
     pub fn logged(&self, prefix: &str) -> Vec<serde_json::Value> {
         let logs = std::fs::read_dir(self.data().join("logs")).into_iter().flatten().flatten();
         let logs = logs.filter(|file| file.file_name().to_string_lossy().starts_with(prefix));
@@ -93,7 +93,7 @@ impl Demo {
     }
 }
 
-/// A web site of this test's own: what `answer` gives for a path, or 404.
+/// A web site of the test: `answer` returns the body for a path, or `None` for status 404.
 pub struct Site {
     pub port: u16,
     connections: Arc<AtomicUsize>,
@@ -109,7 +109,7 @@ impl Site {
             for stream in listener.incoming().flatten() {
                 counter.fetch_add(1, Ordering::SeqCst);
                 let answer = answer.clone();
-                // Browsers open connections ahead of time and leave them silent for a while.
+                // Browsers open connections in advance and leave them idle for a while.
                 std::thread::spawn(move || Self::answer(stream, &*answer));
             }
         });
@@ -132,13 +132,13 @@ impl Site {
         )
     }
 
-    /// How many have come so far.
+    /// Returns the number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
 
-/// A browser with an empty profile, gone at the end of the test, however that ends.
+/// A browser with an empty profile, closed at the end of the test.
 pub struct Browser {
     runtime: Runtime,
     pub driver: WebDriver,
@@ -184,7 +184,7 @@ impl Browser {
         wanted.set_browser_log_level(LoggingPrefsLogLevel::All).unwrap();
         let runtime = Runtime::new().unwrap();
         let connecting = WebDriver::builder(format!("http://127.0.0.1:{port}"), wanted)
-            .poller(Arc::new(ElementPollerWithTimeout::new(PATIENCE, Duration::from_millis(50))))
+            .poller(Arc::new(ElementPollerWithTimeout::new(TIME_LIMIT, Duration::from_millis(50))))
             .connect();
         let driver = runtime.block_on(connecting).unwrap();
         Self { runtime, driver, _chromedriver: chromedriver, _dir: dir }
@@ -204,7 +204,7 @@ impl Browser {
         self.settle();
     }
 
-    /// Waits for a page that is still on its way: what is done to the one that is being left comes to nothing.
+    /// Waits until the page has loaded. Actions on a page that is being left have no effect.
     #[track_caller]
     pub fn settle(&self) {
         until("the page is there", || {
@@ -213,11 +213,25 @@ impl Browser {
         });
     }
 
-    /// Presses keys, whoever has the focus.
+    /// Sends keys to the focused element.
     #[track_caller]
     pub fn press(&self, keys: &str) {
         self.settle();
         self.run(self.driver.action_chain().send_keys(keys).perform());
+    }
+
+    /// Sends keys and polls until the condition is true. On an overloaded machine Chromium drops key events now and then,
+    /// so the keys are sent again after a quarter of the time limit.
+    #[track_caller]
+    pub fn press_until(&self, keys: &str, what: &str, mut done: impl FnMut() -> bool) {
+        let mut resend = Instant::now();
+        until(what, || {
+            if Instant::now() >= resend && !done() {
+                self.press(keys);
+                resend = Instant::now() + TIME_LIMIT / 4;
+            }
+            done()
+        });
     }
 
     pub fn url(&self) -> String {
@@ -228,13 +242,13 @@ impl Browser {
         self.run(self.driver.title())
     }
 
-    /// The first that fits, as soon as there is one.
+    /// Returns the first matching element, as soon as there is one.
     #[track_caller]
     pub fn find(&self, css: &str) -> WebElement {
         self.run(self.driver.query(By::Css(css)).desc(css).first())
     }
 
-    /// All that fit now.
+    /// Returns all elements that match now.
     pub fn all(&self, css: &str) -> Vec<WebElement> {
         self.run(self.driver.find_all(By::Css(css)))
     }
@@ -258,7 +272,7 @@ impl Browser {
     /// Repeats an action whose element was replaced meanwhile, because the page was left or refreshed a part of itself.
     #[track_caller]
     fn settled<T>(&self, action: impl AsyncFn() -> WebDriverResult<T>) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIME_LIMIT;
         loop {
             match self.runtime.block_on(action()) {
                 Ok(done) => return done,
@@ -334,8 +348,8 @@ impl Browser {
         self.run(self.driver.enter_default_frame());
     }
 
-    /// Goes through the occurrences of a word in the stored page, from the first to the last and back to the first.
-    /// Those in one link of the page are passed together.
+    /// Follows the links between the occurrences of a word in the cached page, from the first to the last and back to
+    /// the first. Occurrences inside one link of the page count as one.
     #[track_caller]
     pub fn follow_occurrences(&self, colour: &str, count: u64) {
         self.enter_frame("iframe[name=stored]");
@@ -367,7 +381,7 @@ impl Browser {
         self.leave_frame();
     }
 
-    /// What the console complains about; that a page says 404 is told there, too.
+    /// Returns the errors in the browser console, except those about responses with a status of 4xx.
     pub fn errors(&self) -> Vec<String> {
         let entries = self.run(self.driver.browser_log());
         let is_status = |message: &str| message.contains("the server responded with a status of 4");
@@ -384,7 +398,7 @@ impl Browser {
         self.run(self.driver.cdp().send(SetEmulatedMedia { media: None, features: Some(vec![scheme]) }));
     }
 
-    /// Saves what is seen.
+    /// Saves a screenshot.
     pub fn picture(&self, dir: &Path, name: &str) {
         self.settle();
         let png = self.run(self.driver.screenshot_as_png());
@@ -393,7 +407,7 @@ impl Browser {
             png.starts_with(b"\x89PNG\r\n\x1a\n") && width >= 390 && height >= 800,
             "{name}: {width}×{height}"
         );
-        // A page with nothing on it takes far less.
+        // A screenshot of an empty page is much smaller.
         assert!(png.len() > 10_000, "{name} has only {} bytes", png.len());
         std::fs::write(dir.join(name), png).unwrap();
     }
@@ -401,7 +415,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Chromium ends with its session; killing chromedriver alone would leave it behind.
+        // Chromium ends with its session; killing chromedriver alone would not end it.
         let _ = self.runtime.block_on(self.driver.clone().quit());
     }
 }
@@ -431,28 +445,28 @@ fn number_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// The page's language, without its script or region.
+/// Returns the language of the page, without script or region.
 pub fn language(browser: &Browser) -> String {
     browser.attribute("html", "lang").split('-').next().unwrap().to_string()
 }
 
-/// The number in a line such as `About 1,234 results`.
+/// Returns the number in a line such as `About 1,234 results`.
 pub fn count(line: &str) -> u64 {
     let digits: String = line.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or_else(|_| panic!("no number in {line:?}"))
 }
 
-/// Tries until it is true.
+/// Polls until the condition is true.
 #[track_caller]
 pub fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIME_LIMIT;
     while !done() {
-        assert!(Instant::now() < deadline, "it never came true: {what}");
+        assert!(Instant::now() < deadline, "timed out: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// Looks for a while whether something happens that must not. A slow machine may miss it, never invent it.
+/// Checks for a second that a condition stays true. A slow machine may miss a violation, but reports no false one.
 #[track_caller]
 pub fn stays(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(1);

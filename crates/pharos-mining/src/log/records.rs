@@ -88,7 +88,7 @@ pub enum QuerySource {
     Link,
 }
 
-/// Where an answer came from.
+/// Source of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {

@@ -43,7 +43,7 @@ impl QueryTerm {
         let mut terms = Vec::with_capacity(tokens.len());
         for (nth, token) in tokens.into_iter().enumerate() {
             let (start, end) = spans[nth];
-            // One character may stand for several words (½, ㍿); then none of them equals the typed text.
+            // One character may represent several words (½, ㍿); then none of them equals the typed text.
             let is_shared = spans.iter().filter(|span| span.0 < end && start < span.1).nth(1).is_some();
             let typed = if is_shared { token.text.clone() } else { text[start..end].to_string() };
             terms.push(Self::from_token(token, typed, analyser));
