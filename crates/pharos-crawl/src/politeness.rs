@@ -1,4 +1,4 @@
-//! Politeness: when a site may be requested again, and how much load it gets (《走进搜索引擎》ch. 2).
+//! Politeness: when a site may be requested again, and how much load it gets (《走进搜索引擎》§2.4.7).
 
 pub mod delay;
 mod request_slots;

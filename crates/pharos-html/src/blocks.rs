@@ -5,7 +5,7 @@
 //! string, so a container is a range of lines and each statistic of a container is a sum over that range. A single
 //! walk over the DOM builds the whole structure ([`build`]).
 //!
-//! Source: the tag tree of HTML_DocView (《搜索引擎——原理、技术与系统》§7.1) and of the PageClean thesis, ch. 2. Container tags
+//! Source: the tag tree of HTML_DocView (《搜索引擎——原理、技术与系统》§7.1) and of the PageClean thesis, §2.2. Container tags
 //! form the skeleton; links, pictures and emphasis are counted per block.
 
 mod build;

@@ -98,7 +98,7 @@ pub(crate) fn explain(html: &str, rules: &RuleSet) -> CleaningExplanation {
     CleanedPage::new(blocks, &document_title(&dom), rules).explain(&dom, rules)
 }
 
-/// Returns the topic of a page by the table algorithm of the PageClean thesis.
+/// Returns the topic of a page by the table algorithm of the PageClean thesis, §4.4.
 pub(crate) fn topic_by_tables(html: &str, limits: &TableLimits) -> String {
     table_algorithm::topic(&Dom::parse(html), limits).join("\n")
 }

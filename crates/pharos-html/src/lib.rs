@@ -198,13 +198,13 @@ pub fn explain_cleaning(
     cleaning::explain(&html, rules)
 }
 
-/// Splits a page into blocks by the nine rules of the PageClean thesis; see [`TextBlock`].
+/// Splits a page into blocks by the nine rules of the PageClean thesis, §2.4; see [`TextBlock`].
 pub fn split_text_blocks(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Vec<TextBlock> {
     let (html, _) = charset::decode(body, content_type, url.host());
     blocks::split::split(&Dom::parse(&html))
 }
 
-/// Returns the topic of a page by the table algorithm of the PageClean thesis, for comparison with [`body_text`].
+/// Returns the topic of a page by the table algorithm of the PageClean thesis, §4.4, for comparison with [`body_text`].
 pub fn topic_by_tables(html: &str, limits: &cleaning::TableLimits) -> String {
     cleaning::topic_by_tables(html, limits)
 }

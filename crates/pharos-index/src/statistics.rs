@@ -1,6 +1,6 @@
 //! Statistics of the posting lists: number of terms, frequencies and sizes.
 //!
-//! Quantities and symbols follow 《搜索引擎——原理、技术与系统》 §8.2: N documents; M terms; for each term tⱼ a list of sⱼ =
+//! Quantities and symbols follow 《搜索引擎——原理、技术与系统》§8.2: N documents; M terms; for each term tⱼ a list of sⱼ =
 //! |PL(tⱼ)| postings, with mean length α = Σsⱼ/M; fᵢⱼ occurrences in document i, T_N = ΣΣfᵢⱼ in total; DF = sⱼ/N, TF
 //! = Σᵢfᵢⱼ/T_N, IDF = −lg DF, ITF = −lg TF. Each field is a separate inverted file.
 //!

@@ -1,6 +1,6 @@
 //! Caches of query results (查询缓存).
 //!
-//! Few queries make up most of the traffic, and they recur (《搜索引擎——原理、技术与系统》 §9.4; 《走进搜索引擎》 §7.5). Three caches share
+//! Few queries make up most of the traffic, and they recur (《搜索引擎——原理、技术与系统》§9.3; 《走进搜索引擎》§5.5). Three caches share
 //! `cache.memory`:
 //!
 //! | cache | content | serves | valid until |

@@ -1,6 +1,6 @@
 //! Query-dependent snippets (动态摘要) by a sliding window.
 //!
-//! The method of 《走进搜索引擎》 §5.5: occurrences of the query words are marked with position, length and weight. A
+//! The method of 《走进搜索引擎》§5.3.2: occurrences of the query words are marked with position, length and weight. A
 //! candidate window starts at each occurrence and scores the weights inside. The best one is aligned to sentence
 //! boundaries. Windows are measured in characters, never in bytes.
 

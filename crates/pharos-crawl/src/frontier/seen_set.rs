@@ -1,4 +1,4 @@
-//! The seen set: a cache of known links in front of the catalog (不重复抓取策略; 《走进搜索引擎》ch. 2).
+//! The seen set: a cache of known links in front of the catalog (不重复抓取策略; 《走进搜索引擎》§2.4.3).
 //!
 //! Most links lead to pages that are already known. The seen set remembers them within a fixed memory budget, so that
 //! the catalog is queried only for undecided pages:
@@ -115,7 +115,7 @@ impl std::fmt::Debug for SeenSet {
     }
 }
 
-/// A Bloom filter (《走进搜索引擎》ch. 2): k bits per page; a page with an unset bit was never inserted. The k positions
+/// A Bloom filter (《走进搜索引擎》§2.4.3): k bits per page; a page with an unset bit was never inserted. The k positions
 /// come from the two halves of the id by double hashing.
 struct BloomFilter {
     bitmap: Bitmap,
@@ -157,7 +157,7 @@ impl BloomFilter {
     }
 }
 
-/// A bitmap (《走进搜索引擎》ch. 2): one bit per signature instead of one cell, 1/32 of the memory.
+/// A bitmap (《走进搜索引擎》§2.4.3): one bit per signature instead of one cell, 1/32 of the memory.
 struct Bitmap {
     cells: Vec<u32>,
 }
@@ -204,7 +204,7 @@ mod tests {
         PageId::from_parts(SiteId(spread(number % 20)), spread(number + 1000))
     }
 
-    /// 《走进搜索引擎》ch. 2: bitmap with signature 34.
+    /// 《走进搜索引擎》§2.4.3: bitmap with signature 34.
     #[test]
     fn the_bitmap_of_the_book() {
         let mut bitmap = Bitmap { cells: vec![0; 8] };
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(bitmap.cells.len() * size_of::<u32>() * 32, one_cell_each);
     }
 
-    /// 《走进搜索引擎》ch. 2: Bloom filter with three hash functions.
+    /// 《走进搜索引擎》§2.4.3: Bloom filter with three hash functions.
     #[test]
     fn the_bloom_filter_of_the_book() {
         let mut filter = BloomFilter::with_bits(0);

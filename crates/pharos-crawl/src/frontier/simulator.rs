@@ -61,7 +61,7 @@ impl SimulatedWeb {
         }
     }
 
-    /// The tree 0→(1, 2), 1→(3, 4), 2→(5, 6), and back 6→0 (《走进搜索引擎》ch. 2).
+    /// The tree 0→(1, 2), 1→(3, 4), 2→(5, 6), and back 6→0 (《走进搜索引擎》§2.4.2).
     pub(super) fn tree() -> Self {
         Self::new(&[
             ("s/0", &["s/1", "s/2"]),
@@ -71,7 +71,8 @@ impl SimulatedWeb {
         ])
     }
 
-    /// A on one server links to B, C and E; E on another to D and F (survey of robot-based Web indexing and search).
+    /// A on one server links to B, C and E; E on another to D and F (survey of robot-based Web indexing and search,
+    /// §3).
     pub(super) fn discovery_example() -> Self {
         Self::new(&[("one/a", &["one/b", "one/c", "two/e"]), ("two/e", &["two/d", "two/f"])])
     }

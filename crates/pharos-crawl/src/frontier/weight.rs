@@ -173,8 +173,8 @@ pub fn predict_weight(clues: &LinkFeatures<'_>, rules: &WeightRules) -> Predicte
 
 /// Returns the weight of a visited page.
 ///
-/// Many in-links, an important parent, mirrors and a short URL make a page important (《搜索引擎——原理、技术与系统》
-/// ch. 3), and so does relevance to the guide words.
+/// Many in-links, an important parent, mirrors and a short URL make a page important (《搜索引擎——原理、技术与系统》§3.5),
+/// and so does relevance to the guide words.
 pub fn true_weight(page: &PageFeatures<'_>, rules: &WeightRules) -> u32 {
     let relevance = guide_words::page_relevance(&rules.guide_words, page.title, page.text);
     sum_points(&[
@@ -190,7 +190,7 @@ pub fn true_weight(page: &PageFeatures<'_>, rules: &WeightRules) -> u32 {
     ])
 }
 
-/// Returns TSE's weight of a URL (《搜索引擎——原理、技术与系统》ch. 3).
+/// Returns TSE's weight of a URL (《搜索引擎——原理、技术与系统》§3.5).
 ///
 /// Ten, minus one for each `/`, `?` and `&` after the host, minus two for each `search`, `proxy` and `gate`, at least
 /// zero. The directory depth and its slashes are one deduction, and a trailing slash opens no directory.
@@ -268,7 +268,7 @@ mod tests {
         })
     }
 
-    /// 《搜索引擎——原理、技术与系统》ch. 3: URL depth.
+    /// 《搜索引擎——原理、技术与系统》§3.5: URL depth.
     #[test]
     fn directories_have_a_depth() {
         assert_eq!(url("http://www.pku.edu.cn").directory_depth(), 0);
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(url("http://127.0.0.1:8080/").domain_depth(), 0);
     }
 
-    /// 《搜索引擎——原理、技术与系统》ch. 3: URL weight.
+    /// 《搜索引擎——原理、技术与系统》§3.5: URL weight.
     #[test]
     fn ten_minus_depth() {
         for (address, weight) in [

@@ -1,4 +1,4 @@
-//! The site monitor (站点抓取监控程序): records per-site traffic and prevents overload (《走进搜索引擎》ch. 2).
+//! The site monitor (站点抓取监控程序): records per-site traffic and prevents overload (《走进搜索引擎》§2.4.7).
 //!
 //! The caller passes in the time. Every [`SiteMonitor::request_started`] is followed by one
 //! [`SiteMonitor::request_ended`].

@@ -1,6 +1,6 @@
 //! Local time of a site, from the UTC offset of its country domain or else the operator's.
 //!
-//! Servers have spare capacity at night, and the night that counts is the server's own (《走进搜索引擎》ch. 2).
+//! Servers have spare capacity at night, and the night that counts is the server's own (《走进搜索引擎》§2.4.7).
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Uniform refresh (统一重访): the same interval for all pages of a class.
 //!
-//! Cheap, and provably not worse than visiting pages in proportion to their change rates (《走进搜索引擎》§2.5; Cho &
+//! Cheap, and provably not worse than visiting pages in proportion to their change rates (《走进搜索引擎》§2.4.5; Cho &
 //! Garcia-Molina 2003).
 
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Decides by media type which responses are stored.
 
-/// Media types of text documents: those of 《搜索引擎——原理、技术与系统》ch. 3, with its misprint `vnd.ms-execl`, and
+/// Media types of text documents: those of 《搜索引擎——原理、技术与系统》§3.6, with its misprint `vnd.ms-execl`, and
 /// later ones.
 const DOCUMENTS: &[&str] = &[
     "text/html",
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// 《搜索引擎——原理、技术与系统》ch. 3: misprint in the list of media types.
+    /// 《搜索引擎——原理、技术与系统》§3.6: misprint in the list of media types.
     #[test]
     fn the_misprint_of_the_book_is_accepted_for_excel() {
         assert!(by_default("application/vnd.ms-execl", "/a") && by_default("application/vnd.ms-excel", "/a"));

@@ -11,7 +11,7 @@ use wildmatch::WildMatchPattern;
 
 use crate::rules::scope::ScopeRefusal;
 
-/// The substrings of `IsFilterLink` in Tianwang's TSE (《搜索引擎——原理、技术与系统》ch. 3).
+/// The substrings of `IsFilterLink` in Tianwang's TSE (《搜索引擎——原理、技术与系统》§3.6).
 ///
 /// The list costs pages: `enter` drops every `center`, and `library`, `forum` and `search` drop whole sites.
 /// `Counter?` has a capital that never matched the lower-cased links it was compared with; here both sides are
@@ -205,7 +205,7 @@ mod tests {
         assert!(filter(&["*/新闻/*"], &[], &[]).check(&url("http://a.example/新闻/1")).is_ok());
     }
 
-    /// 《搜索引擎——原理、技术与系统》ch. 3: pages lost by the list.
+    /// 《搜索引擎——原理、技术与系统》§3.6: pages lost by the list.
     #[test]
     fn enter_drops_every_center() {
         let refused = filter(&[], &[], &["tse"]).check(&url("http://www.example.org/Center/index.html"));
@@ -213,7 +213,7 @@ mod tests {
         assert!(filter(&[], &[], &["tse"]).check(&url("http://www.example.org/index.html")).is_ok());
     }
 
-    /// 《搜索引擎——原理、技术与系统》ch. 3: a list entry with a capital against lower-cased links.
+    /// 《搜索引擎——原理、技术与系统》§3.6: a list entry with a capital against lower-cased links.
     #[test]
     fn counter_matches_once_the_list_is_lower_cased() {
         let link = "http://example.org/cgi-bin/Counter?page=1";
@@ -224,7 +224,7 @@ mod tests {
         );
     }
 
-    /// 《搜索引擎——原理、技术与系统》ch. 3: links that `IsFilterLink` drops besides its list never become a URL.
+    /// 《搜索引擎——原理、技术与系统》§3.6: links that `IsFilterLink` drops besides its list never become a URL.
     #[test]
     fn empty_long_mail_and_script_links_are_dropped() {
         let page = url("http://example.org/");

@@ -2,7 +2,7 @@
 //!
 //! The names may differ in `www.`, in the scheme, or altogether. Two names are one site if their home pages and the
 //! first pages linked from them have the same text. A shared IP address is no evidence: one machine serves many sites
-//! (《搜索引擎——原理、技术与系统》§3.5). Until the comparison is finished, only those first pages of the younger site are
+//! (《搜索引擎——原理、技术与系统》§3.4). Until the comparison is finished, only those first pages of the younger site are
 //! fetched.
 
 use std::collections::{HashMap, HashSet};

@@ -25,7 +25,7 @@
 //! version in whichever generation it is; the addition goes to latest. A *delete* first cancels pending additions of the
 //! page in the load list, which are then never loaded, and otherwise is recorded in the stores. It applies until a newer
 //! version arrives. Operations on one page with one date keep their order: because the catalog lets a deletion win at
-//! equal times, an addition after it is dated one millisecond later (PageClean thesis, system architecture: load flow).
+//! equal times, an addition after it is dated one millisecond later (PageClean thesis, §3.2.2).
 
 use std::io::{self, BufRead, Read as _};
 use std::sync::Arc;

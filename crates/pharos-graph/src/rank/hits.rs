@@ -2,7 +2,7 @@
 //!
 //! A good hub (目录型) links to good authorities, and a good authority (权威性) is linked from good hubs: authority x(p) = Σ
 //! y(q) over q → p, hub y(p) = Σ x(q) over p → q. Every round computes both from the values of the previous round and
-//! normalises them to length one. The listing printed in 《走进搜索引擎》 adds to the old values instead, which diverges.
+//! normalises them to length one. The listing printed in 《走进搜索引擎》§7.2.2 adds to the old values instead, which diverges.
 
 use std::collections::HashSet;
 

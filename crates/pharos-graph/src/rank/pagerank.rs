@@ -2,7 +2,7 @@
 //!
 //! # Scales
 //! 《走进搜索引擎》§3.5.3 defines PR(A) = (1 − d) + d · Σ PR(T)/C(T), with a mean of 1; d is the *damping*, the probability of
-//! following a link. It also gives PR(u) = α/N + (1 − α) · Σ PR(v)/U(v), which sums to one; α is the teleport
+//! following a link. §7.2.2 gives PR(u) = α/N + (1 − α) · Σ PR(v)/U(v), which sums to one; α is the teleport
 //! probability, so α = 1 − d. If the rank of dangling pages is distributed like teleports, the first is N times the
 //! second. [`RankScale`] selects the scale; [`PageRankOptions::jump_probability`] takes α.
 //!
@@ -34,7 +34,7 @@ pub enum RankScale {
 /// Options for computing PageRank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageRankOptions {
-    /// d: the probability of following a link. Brin & Page use 0.85, the example of 《走进搜索引擎》 uses 0.5.
+    /// d: the probability of following a link. Brin & Page use 0.85, the example of 《走进搜索引擎》§3.5.3 uses 0.5.
     pub damping: f64,
     /// ε: iteration stops when the L1 change of a round is at most this.
     pub tolerance: f64,

@@ -26,7 +26,7 @@ const MAX_CHARS: usize = 100_000;
 /// Maximum number of blocks of one page.
 const MAX_BLOCKS: usize = 10_000;
 
-/// A text block by the rules of the PageClean thesis.
+/// A text block by the rules of the PageClean thesis, §2.4.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextBlock {
     /// Text on one line.

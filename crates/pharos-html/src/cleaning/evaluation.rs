@@ -2,8 +2,8 @@
 //!
 //! There are three metrics: multisets of four-word shingles (English news, as in the article extraction benchmark),
 //! multisets of lower-case words (pages of many types), and multisets of four-character shingles without whitespace
-//! (Chinese). The outcome measures of the PageClean thesis are computed as well: whether noise is left, and whether
-//! cleaning had any effect.
+//! (Chinese). The outcome measures of the PageClean thesis, §5.5, are computed as well: whether noise is left, and
+//! whether cleaning had any effect.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -48,7 +48,7 @@ impl ExtractionScore {
     }
 }
 
-/// Effect of cleaning on a page, in the three outcomes of the PageClean thesis (正确、错误、无效果).
+/// Effect of cleaning on a page, in the three outcomes of the PageClean thesis, §5.5 (正确、错误、无效果).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CleaningOutcome {
     /// Hardly any noise is left and most of the gold text is kept.
@@ -109,8 +109,8 @@ impl Metric {
     }
 }
 
-/// Returns the outcome of a page by the PageClean thesis, from the lengths of the cleaned text and of the visible
-/// text before.
+/// Returns the outcome of a page by the PageClean thesis, §5.5, from the lengths of the cleaned text and of the
+/// visible text before.
 pub fn classify_outcome(score: ExtractionScore, text_chars: usize, visible_chars: usize) -> CleaningOutcome {
     /// Minimum precision and recall of a correct page.
     const ENOUGH: f64 = 0.8;

@@ -1,4 +1,4 @@
-//! The table algorithm of PageClean (PageClean thesis, ch. 4): selects the tables of a page that contain its topic.
+//! The table algorithm of PageClean (PageClean thesis, §4.4): selects the tables of a page that contain its topic.
 //!
 //! It applies to pages laid out with tables. Important content is in the middle, wide and high; noise is at the
 //! edges, narrow and long. A table is kept by its size and by whether it has paragraphs.

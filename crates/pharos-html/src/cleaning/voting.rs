@@ -1,6 +1,6 @@
 //! Selection of body lines: rules score every line and the scores are summed (投票算法).
 //!
-//! Source: the voting algorithm of 《走进搜索引擎》ch. 3, in which each rule scores each text block and the blocks with the
+//! Source: the voting algorithm of 《走进搜索引擎》§3.2.3, in which each rule scores each text block and the blocks with the
 //! highest sums are the body. Rules are data ([`rules`]) over the features of a line ([`features`]).
 //!
 //! The book does not define a threshold. If the scores are log-odds, the threshold is chosen per page
@@ -95,7 +95,7 @@ impl RuleSet {
         &BUILT_IN.0
     }
 
-    /// Returns the two score tables of 《走进搜索引擎》: length and position.
+    /// Returns the two score tables of 《走进搜索引擎》§3.2.3: length and position.
     pub fn thesis() -> &'static RuleSet {
         &BUILT_IN.1
     }

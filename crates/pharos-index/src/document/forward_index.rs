@@ -1,7 +1,7 @@
 //! The forward index (正排索引): the words of a document in order, with their positions.
 //!
 //! The embedded index does not store one. This module exports it in the two forms of the literature: as text
-//! (《搜索引擎——原理、技术与系统》 ch. 4, figure 4-8), and as lists of hits (《走进搜索引擎》 ch. 4).
+//! (《搜索引擎——原理、技术与系统》§4.4, figure 4-8), and as lists of hits (《走进搜索引擎》§4.4.2).
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

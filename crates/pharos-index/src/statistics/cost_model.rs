@@ -1,6 +1,6 @@
 //! Cost models of the literature: the size of an index, and the number of queries that a disk can serve.
 //!
-//! 《走进搜索引擎》 ch. 4 estimates the size of all posting lists from Zipf's law alone. 《搜索引擎——原理、技术与系统》 ch. 8 models an
+//! 《走进搜索引擎》§4.5.2 estimates the size of all posting lists from Zipf's law alone. 《搜索引擎——原理、技术与系统》§8.2 models an
 //! inverted file (倒排文件) of M terms with lists of mean length α, and the bytes read for k simultaneous queries.
 //! Symbols are those of the sources. Formulas whose print is not clearly legible are marked *reconstructed*. `pharos
 //! index stats` prints all of them beside the measured values.
@@ -45,13 +45,14 @@ pub fn harmonic(n: u64) -> f64 {
 }
 
 /// Returns the constant c of Zipf's law fᵢ = c/i, where the frequencies of S words sum to one: 1/13.7 for S =
-/// 500,000. 《走进搜索引擎》 uses 1/13 by mistake.
+/// 500,000. 《走进搜索引擎》§4.5.2 uses 1/13 by mistake.
 pub fn zipf_constant(s: u64) -> f64 {
     if s == 0 { 0.0 } else { 1.0 / harmonic(s) }
 }
 
 /// Returns the number of words in a block. Word i is expected c·L/i times on a page of L words, so words up to rank
-/// c·L are on every page (第一类), the same number on every second page, and so on. 《走进搜索引擎》 computes 76 with c = 1/13.
+/// c·L are on every page (第一类), the same number on every second page, and so on. 《走进搜索引擎》§4.5.2 computes 76
+/// with c = 1/13.
 pub fn zipf_block(c: f64, page_words: f64) -> f64 {
     c * page_words
 }
@@ -78,7 +79,7 @@ pub fn zipf_postings(n: f64, s: u64, block: f64) -> f64 {
     block * n * harmonic(zipf_blocks(s, block))
 }
 
-/// Returns the size of all lists of n pages at k bytes per posting: Σ block·k·n/i over all blocks (《走进搜索引擎》,
+/// Returns the size of all lists of n pages at k bytes per posting: Σ block·k·n/i over all blocks (《走进搜索引擎》§4.5.2,
 /// *reconstructed*).
 pub fn zipf_size(n: f64, s: u64, block: f64, k: f64) -> f64 {
     k * zipf_postings(n, s, block)

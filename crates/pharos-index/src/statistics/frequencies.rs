@@ -137,7 +137,7 @@ impl FrequencyCounter {
     }
 
     /// Returns the number of terms above given frequencies, for the limits of the comparison of English words and
-    /// Chinese characters in 《搜索引擎——原理、技术与系统》, table 8-1.
+    /// Chinese characters in 《搜索引擎——原理、技术与系统》§8.2, table 8-1.
     pub(crate) fn frequency_classes(&self) -> Vec<FrequencyClass> {
         let runs = self.frequency_runs();
         let class = |at_least: f64| {

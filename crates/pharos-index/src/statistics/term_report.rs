@@ -59,7 +59,7 @@ pub struct TermStatistics {
     pub fields: Vec<TermInField>,
 }
 
-/// The occurrences of a term in a field. DF, IDF, TF and ITF are those of 《搜索引擎——原理、技术与系统》 §8.2; logarithms are to
+/// The occurrences of a term in a field. DF, IDF, TF and ITF are those of 《搜索引擎——原理、技术与系统》§8.2; logarithms are to
 /// base ten, as in its figure 8-4.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TermInField {

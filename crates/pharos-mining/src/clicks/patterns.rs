@@ -1,7 +1,7 @@
 //! Click patterns: the clicked positions of each impression, and the frequency of each pattern per query.
 //!
-//! The clicks on the ten results of a page form one of 2¹⁰ patterns; users and pages repeat them (《走进搜索引擎》ch.
-//! 6).
+//! The clicks on the ten results of a page form one of 2¹⁰ patterns; users and pages repeat them (《走进搜索引擎》§6.4.1,
+//! §6.4.5).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Click log formats (点击日志): the five-line format of 《搜索引擎——原理、技术与系统》ch. 9, and Sogou's public log.
+//! Click log formats (点击日志): the five-line format of 《搜索引擎——原理、技术与系统》§9.1, and Sogou's public log.
 //!
 //! ```text
 //! Fri Mar 21 00:00:02 2003                                time

@@ -1,5 +1,5 @@
-//! Query log formats of the literature (查询日志), read and written. One line and five lines: 《搜索引擎——原理、技术与系统》ch.
-//! 5 and ch. 9; columns: 《走进搜索引擎》ch. 6.
+//! Query log formats of the literature (查询日志), read and written. One line and five lines: 《搜索引擎——原理、技术与系统》§5.3
+//! and §9.1; columns: 《走进搜索引擎》§6.3.1.
 //!
 //! ```text
 //! Wed-Apr-14-16:09:06-2004 北大网络实验室          one line: time and query

@@ -2,7 +2,7 @@
 //!
 //! The fields follow the literature: the query log (查询日志) holds visit, query, time and origin; the impression
 //! log (展现) the results shown; the click log (点击日志) the clicks, their order and dwell time; the system log
-//! (系统日志) the state of the system (《走进搜索引擎》ch. 6). Unknown values are omitted when writing; unknown fields
+//! (系统日志) the state of the system (《走进搜索引擎》§6.1.1). Unknown values are omitted when writing; unknown fields
 //! are ignored when reading.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The K most frequent queries of today, nearly in real time (《走进搜索引擎》ch. 6).
+//! The K most frequent queries of today, nearly in real time (《走进搜索引擎》§6.3.2).
 //!
 //! Over an unbounded stream: a query is hashed into one of many buckets, each small enough to be sorted, and
 //! counted there. At intervals each bucket is sorted, and its first K go into a heap. Until the next build

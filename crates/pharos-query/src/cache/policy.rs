@@ -1,4 +1,4 @@
-//! Replacement policies (替换策略) for comparison (《搜索引擎——原理、技术与系统》 §9.4).
+//! Replacement policies (替换策略) for comparison (《搜索引擎——原理、技术与系统》§9.3).
 //!
 //! FIFO, LRU and LFU with decay are those of the literature, which chose LRU: LFU is slightly better but scans all
 //! entries at each replacement. `WTinyLfu` is the policy of the response cache. [`replay`](super::replay) runs a log

@@ -1,4 +1,4 @@
-//! Replay of a query log through caches of every policy and size (《搜索引擎——原理、技术与系统》 §9.4, table 9-2).
+//! Replay of a query log through caches of every policy and size (《搜索引擎——原理、技术与系统》§9.3, table 9-2).
 
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;

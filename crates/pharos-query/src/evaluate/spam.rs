@@ -1,7 +1,7 @@
 //! Resistance to spam: the gain of spam techniques for an irrelevant page among relevant ones.
 //!
 //! With the sum no part contributes more than its weight, so the gain of each technique is bounded regardless of the
-//! effort (《搜索引擎——原理、技术与系统》 §10.3). The product is measured for comparison.
+//! effort (《搜索引擎——原理、技术与系统》§10.3). The product is measured for comparison.
 
 use std::path::Path;
 use std::sync::Arc;

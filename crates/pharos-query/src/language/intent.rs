@@ -1,6 +1,6 @@
 //! Detection of the kind of a query (查询意图), which selects the ranking weights.
 //!
-//! In-links distinguish home pages well and other pages poorly (《搜索引擎——原理、技术与系统》 §9.5), so only queries that name a
+//! In-links distinguish home pages well and other pages poorly (《搜索引擎——原理、技术与系统》§9.4), so only queries that name a
 //! site are ranked by home page features. A query names a site if a home page that contains its words has that name:
 //! in a part of its title, in anchor texts or in its host.
 

@@ -1,5 +1,5 @@
 //! The basic weight WB (基本权值): term frequency by HTML tag, inverse document frequency and page length
-//! (《搜索引擎——原理、技术与系统》 §10.3).
+//! (《搜索引擎——原理、技术与系统》§10.3).
 //!
 //! An occurrence weighs W0 plus the weights of the enclosing tags; WB′ = WBT · log(Smax/S) · log(N/T). The index
 //! stores zones instead of tags, so each zone is represented by its typical tag.

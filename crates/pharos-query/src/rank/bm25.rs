@@ -1,4 +1,4 @@
-//! Okapi BM25 with all parameters (《走进搜索引擎》 §7.2; Robertson & Spärck Jones 1976, Robertson & Walker 1994).
+//! Okapi BM25 with all parameters (《走进搜索引擎》§7.2.1; Robertson & Spärck Jones 1976, Robertson & Walker 1994).
 
 /// The BM25 parameters, by their names in the literature.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Combination of the parts of a score (综合统计优先序; 《搜索引擎——原理、技术与系统》 §10.3).
+//! Combination of the parts of a score (综合统计优先序; 《搜索引擎——原理、技术与系统》§10.3).
 //!
 //! Every part is between 0 and 1, and the weights (k) sum to 1. With the sum, the default, no part contributes more
 //! than its weight, whatever manipulation it is subject to. With the product, each part multiplies all others; it

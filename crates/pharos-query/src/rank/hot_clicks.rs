@@ -1,4 +1,4 @@
-//! Hot clicks (热点击缓存; 《搜索引擎——原理、技术与系统》 §9.4): click counts by page, independent of the query.
+//! Hot clicks (热点击缓存; 《搜索引擎——原理、技术与系统》§9.3): click counts by page, independent of the query.
 //!
 //! Few pages get most clicks, largely independent of the query, so the page alone is the key. Everything is in
 //! memory. Frequently clicked pages weigh more, as in Direct Hit.

@@ -1,4 +1,4 @@
-//! The user weight WU of a page, derived from clicks (用户评价权值; 《搜索引擎——原理、技术与系统》 §10.3).
+//! The user weight WU of a page, derived from clicks (用户评价权值; 《搜索引擎——原理、技术与系统》§10.3).
 //!
 //! A click counts more on later result pages, which fewer users see. Clicks decay daily. A page that is new to a
 //! query starts with a share of the best page. Only pages of one query are compared, and without clicks there is no

@@ -1,5 +1,5 @@
-//! The vector space model (向量空间模型): query and page as term vectors, compared by their cosine (《走进搜索引擎》 §5.2,
-//! 《搜索引擎——原理、技术与系统》 §10.1; Salton 1975).
+//! The vector space model (向量空间模型): query and page as term vectors, compared by their cosine (《走进搜索引擎》§5.2.2,
+//! 《搜索引擎——原理、技术与系统》§10.1; Salton 1975).
 //!
 //! It exists for comparison with the other models only: the length of a page vector requires all its words, so the
 //! text is read and segmented again.

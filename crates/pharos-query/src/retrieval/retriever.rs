@@ -1,4 +1,4 @@
-//! The two stages of retrieval (《走进搜索引擎》 §5.4).
+//! The two stages of retrieval (《走进搜索引擎》§5.2.6).
 //!
 //! Stage one: the index returns some thousand candidates by text score and static rank, skipping pages that cannot
 //! qualify. Stage two: each candidate is scored by all features, and the best are kept.

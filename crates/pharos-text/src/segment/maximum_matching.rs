@@ -1,5 +1,5 @@
 //! Maximum matching (最大匹配): the longest dictionary word wins, from the left (正向减字最大匹配), from the right, or in
-//! both directions with backtracking (回溯) where they differ. 《搜索引擎——原理、技术与系统》ch. 4 and 《走进搜索引擎》ch. 3.
+//! both directions with backtracking (回溯) where they differ. 《搜索引擎——原理、技术与系统》§4.3 and 《走进搜索引擎》§3.4.2.
 
 use std::cmp::Ordering;
 use std::ops::Range;

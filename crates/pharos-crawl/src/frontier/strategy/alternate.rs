@@ -1,4 +1,4 @@
-//! Alternation: N pages by weight, then M at random (《搜索引擎——原理、技术与系统》ch. 3).
+//! Alternation: N pages by weight, then M at random (《搜索引擎——原理、技术与系统》§3.5).
 //!
 //! Selection by weight alone never leaves known good areas, and random selection alone finds little early. The queue
 //! is filled in two alternating passes.
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use pharos_core::config::StrategyName;
 
-    /// 《搜索引擎——原理、技术与系统》ch. 3: alternating selection.
+    /// 《搜索引擎——原理、技术与系统》§3.5: alternating selection.
     #[test]
     fn two_by_weight_one_at_random() {
         let names: Vec<String> = (1..=300).map(|n| format!("s/{n}")).collect();

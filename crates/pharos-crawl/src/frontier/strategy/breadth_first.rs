@@ -1,7 +1,7 @@
 //! Breadth first (宽度优先), the default: pages nearest to the seeds first.
 //!
 //! Important pages are near the seeds, every page has a short path, and a crawl that stays near its seeds is closed
-//! (《走进搜索引擎》ch. 2). Cycles end because every page is fetched once and the depth is limited, by default to 17.
+//! (《走进搜索引擎》§2.4.2). Cycles end because every page is fetched once and the depth is limited, by default to 17.
 
 use pharos_store::catalog::DueOrder;
 
@@ -24,7 +24,7 @@ impl Strategy for BreadthFirst {
 mod tests {
     use super::super::super::simulator::SimulatedWeb;
 
-    /// 《走进搜索引擎》ch. 2: breadth-first traversal.
+    /// 《走进搜索引擎》§2.4.2: breadth-first traversal.
     #[test]
     fn a_tree_with_a_link_back_is_walked_level_by_level_and_ends() {
         let mut web = SimulatedWeb::tree();
@@ -32,7 +32,7 @@ mod tests {
         assert!(web.crawl(&[]).is_empty());
     }
 
-    /// Survey of robot-based Web indexing and search: choice of the next page.
+    /// Survey of robot-based Web indexing and search, §3: choice of the next page.
     #[test]
     fn the_first_link_of_the_first_page_is_next() {
         let order = SimulatedWeb::discovery_example().crawl(&["one/a", "two/e"]);
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(web.crawl(&["a/"]), ["a/", "b/", "a/1", "b/1", "a/2"]);
     }
 
-    /// 《走进搜索引擎》ch. 2: seventeen clicks, the diameter of the Web.
+    /// 《走进搜索引擎》§2.4.3: seventeen clicks, the diameter of the Web.
     #[test]
     fn the_links_of_a_page_at_depth_seventeen_are_left_to_other_seeds() {
         let mut chain = SimulatedWeb::chain(20);

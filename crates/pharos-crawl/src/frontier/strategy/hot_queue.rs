@@ -1,4 +1,4 @@
-//! Several queues by ratio: ten pages from the hot queue, then one from the normal one (《走进搜索引擎》ch. 2).
+//! Several queues by ratio: ten pages from the hot queue, then one from the normal one (《走进搜索引擎》§2.4.8).
 //!
 //! Generalises `multi_dequeue(hot_queue, url_queue)` to any number of queues. Each queue reads the site in its own
 //! order: the first by weight, the second by depth from the seeds, the third at random, the fourth deepest first, and
@@ -60,7 +60,7 @@ mod tests {
         web.crawl(&[]).into_iter().map(|page| page.split('/').nth(1).unwrap().to_string()).collect()
     }
 
-    /// 《走进搜索引擎》ch. 2: multi-queue with time slicing.
+    /// 《走进搜索引擎》§2.4.8: multi-queue with time slicing.
     #[test]
     fn ten_hot_pages_then_one_normal_page() {
         let order = pages(&[10, 1], 200, 200);

@@ -1,8 +1,8 @@
-//! Importance first: even if not all pages can be fetched, the important ones are (《走进搜索引擎》ch. 2, 抓取优先策略).
+//! Importance first: even if not all pages can be fetched, the important ones are (《走进搜索引擎》§2.4.4, 抓取优先策略).
 //!
 //! The importance of a page is I(P) = α·IB(P) + β·IL(P). IB is the popularity of the page: its predicted weight, from
 //! the number and quality of referring pages, important sites and wanted languages. IL is the value of its URL by the
-//! 10-minus-depth rule of TSE (《搜索引擎——原理、技术与系统》ch. 3). Queues are reordered in batches (Cho, Garcia-Molina
+//! 10-minus-depth rule of TSE (《搜索引擎——原理、技术与系统》§3.5). Queues are reordered in batches (Cho, Garcia-Molina
 //! & Page 1998). The home page of every known site precedes deeper pages.
 
 use pharos_store::DuePage;
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(web.crawl(&["a/", "b/"]), ["a/", "b/", "a/2", "b/1", "a/3", "a/1"]);
     }
 
-    /// 《搜索引擎——原理、技术与系统》ch. 2: home pages first.
+    /// 《搜索引擎——原理、技术与系统》§2.5: home pages first.
     #[test]
     fn home_pages_of_known_sites_come_before_deeper_pages() {
         let mut web = SimulatedWeb::new(&[("a/", &["a/1", "a/2"]), ("a/1", &["b/", "b/x"]), ("b/", &["c/"])]);

@@ -33,7 +33,7 @@ mod tests {
     use super::super::super::simulator::SimulatedWeb;
     use pharos_core::config::StrategyName;
 
-    /// Survey of robot-based Web indexing and search (WebCrawler): a new server precedes the list.
+    /// Survey of robot-based Web indexing and search, §3.3 (WebCrawler): a new server precedes the list.
     #[test]
     fn a_page_of_a_new_site_comes_before_anything_else() {
         let mut web = SimulatedWeb::new(&[
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(order, expected);
     }
 
-    /// Survey of robot-based Web indexing and search: both servers were visited, so they take turns.
+    /// Survey of robot-based Web indexing and search, §3.3: both servers were visited, so they take turns.
     #[test]
     fn known_sites_take_turns() {
         let mut web = SimulatedWeb::discovery_example();

@@ -23,8 +23,8 @@ pub struct Shingles {
 }
 
 impl Shingles {
-    /// Returns the example of 《走进搜索引擎》§3.3: 5 characters and a threshold of 0.2. It suits Han characters; five letters
-    /// are a word or less, and at this threshold unrelated pages of an alphabetic language are similar.
+    /// Returns the example of 《走进搜索引擎》§3.3.2: 5 characters and a threshold of 0.2. It suits Han characters; five
+    /// letters are a word or less, and at this threshold unrelated pages of an alphabetic language are similar.
     pub fn of_the_book() -> Self {
         Self { length: 5, threshold: 0.2 }
     }

@@ -69,7 +69,7 @@ pub(super) struct PageContext {
     items_share: f32,
 }
 
-/// Position on the page, ordered by the scores of 《走进搜索引擎》ch. 3.
+/// Position on the page, ordered by the scores of 《走进搜索引擎》§3.2.3.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u8)]
 enum PagePosition {

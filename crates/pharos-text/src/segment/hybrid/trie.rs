@@ -1,4 +1,4 @@
-//! The trie of code sequences: figure 8-5 of 《搜索引擎——原理、技术与系统》.
+//! The trie of code sequences: 《搜索引擎——原理、技术与系统》§8.3, figure 8-5.
 
 /// Maximum length of a sequence.
 pub(super) const MAX_CODES: usize = 6;

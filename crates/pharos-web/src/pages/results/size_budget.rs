@@ -1,5 +1,5 @@
 //! Size budget of a result page: on a new connection it must arrive within two round trips (initial congestion window of 3
-//! segments). In 《走进搜索引擎》ch. 8 (2nd ed.) 87 % of result pages are smaller than 10.5 KB, most of them about 7 KB.
+//! segments). In 《走进搜索引擎》§8.6.1, 87 % of result pages are smaller than 10.5 KB, most of them about 7 KB.
 
 use std::iter;
 
