@@ -440,7 +440,7 @@ fn an_export_works_beside_an_owner_and_overwrites_nothing() {
 
     let before = fs::read(desk.path("pages.jsonl")).unwrap();
     let error = fail(&mut desk.on("data", &["export", "--format", "jsonl", "--out", "pages.jsonl"]));
-    assert!(error.contains("pages.jsonl is there already") && error.contains("--force"), "{error}");
+    assert!(error.contains("pages.jsonl already exists") && error.contains("--force"), "{error}");
     assert_eq!(fs::read(desk.path("pages.jsonl")).unwrap(), before);
     let summary = desk.json("data", &["export", "--format", "jsonl", "--out", "pages.jsonl", "--force"]);
     assert_eq!(summary["written"], 4);

@@ -391,5 +391,5 @@ fn links_and_copies_are_checked_repaired_and_backed_up() {
 
     let settings = "[graph]\ndamping = 1.5\n";
     std::fs::write(desk.path("data/pharos.toml"), settings).unwrap();
-    assert!(fail(&mut desk.on("data", &["graph", "build"])).contains("damping is 1.5"));
+    assert!(fail(&mut desk.on("data", &["graph", "build"])).contains("invalid damping 1.5"));
 }

@@ -47,7 +47,7 @@ fn a_page_is_reported() {
     assert!(!text.contains('<') || !text.trim().is_empty());
     let unknown = rig.pharos(&["page", "http://nowhere.test/"]).output().unwrap();
     assert_eq!(unknown.status.code(), Some(1));
-    assert!(String::from_utf8(unknown.stderr).unwrap().contains("not in the library"));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("unknown page http://nowhere.test/"));
     let error = crate::common::fail(&mut rig.pharos(&["page", &stored.url, "--show", "7"]));
     assert!(error.contains("no version 7"), "{error}");
 }

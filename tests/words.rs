@@ -199,7 +199,7 @@ fn new_words_are_found_in_pages_and_queries() {
     assert!(succeed(&mut desk.on("data", &["words", "list"])).contains("微澜阁"));
     desk.file("queries.tsv", "a\tb\tc\td\n");
     let told = fail(&mut desk.on("data", &["words", "discover", "--queries", "queries.tsv"]));
-    assert!(told.contains("queries.tsv, line 1"), "{told}");
+    assert!(told.contains("queries.tsv line 1"), "{told}");
 }
 
 #[test]

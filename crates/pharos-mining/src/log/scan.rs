@@ -112,12 +112,12 @@ mod tests {
         assert_eq!(checked["queries"], LogCheck { files: 1, records: 2, broken: 1, unfinished: 1 });
         assert_eq!((checked["clicks"].broken, checked["system"].files), (1, 0));
         assert!(
-            warned[0].starts_with("queries-2026-01-31.jsonl:3: not a record: missing field"),
+            warned[0].starts_with("queries-2026-01-31.jsonl:3: invalid record: missing field"),
             "{warned:?}"
         );
-        assert_eq!(warned[1], "queries-2026-01-31.jsonl:5: unfinished");
+        assert_eq!(warned[1], "queries-2026-01-31.jsonl:5: incomplete line");
         assert!(
-            warned[2].starts_with("clicks-2026-01-31.jsonl.zst:1: cannot be read any further"),
+            warned[2].starts_with("clicks-2026-01-31.jsonl.zst:1: cannot read the rest of the file"),
             "{warned:?}"
         );
     }

@@ -164,7 +164,7 @@ fn bad_settings_are_refused_before_the_library_is_read() {
     config.graph.damping = 1.5;
     let nothing_read = |_| panic!("the library was read");
     let refused = build_graph(&data, &config, nothing_read).unwrap_err().to_string();
-    assert!(refused.contains("damping is 1.5"), "{refused}");
+    assert!(refused.contains("invalid damping 1.5"), "{refused}");
     assert!(build_history(&data, &config, nothing_read).is_err());
     assert!(!data.root().exists());
 }
