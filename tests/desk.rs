@@ -347,8 +347,8 @@ const PAGES: [(&str, &str); 14] = [
     ("crawl", "/admin/crawl"),
     ("sites", "/admin/sites"),
     ("site", "/admin/site?name="),
-    ("story", "/admin/page?url="),
-    ("trouble", "/admin/trouble"),
+    ("page-report", "/admin/page?url="),
+    ("problems", "/admin/trouble"),
     ("submissions", "/admin/submissions"),
     ("index", "/admin/index"),
     ("machine", "/admin/machine"),
@@ -372,7 +372,7 @@ fn paths(browser: &Browser, demo: &Demo) -> Vec<(&'static str, String)> {
     let (page, host) = example(browser, demo);
     let path = |(name, path): (&'static str, &str)| match name {
         "site" => (name, format!("{path}{host}")),
-        "story" => (name, format!("{path}{page}")),
+        "page-report" => (name, format!("{path}{page}")),
         _ => (name, path.to_string()),
     };
     PAGES.into_iter().map(path).collect()
