@@ -64,14 +64,14 @@ fn copy(from: &Path, to: &Path) {
 /// Returns queries made of words of the pages.
 fn queries(data: &Path, count: usize) -> Vec<String> {
     let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
-    let snapshot = index.snapshot().unwrap();
+    let snapshot = index.view().unwrap();
     let all = snapshot.search(&Query::All, 10_000).unwrap();
     let pages = snapshot.stored(&all.candidates).unwrap();
     assert!(pages.len() > 20);
     (0..count)
         .map(|n| {
             let page = &pages[n * 7 % pages.len()];
-            let text = if n % 3 == 0 { &page.card.title } else { &page.text.body };
+            let text = if n % 3 == 0 { &page.fields.title } else { &page.text.body };
             // Chinese has no spaces: a word is a few characters of the text.
             let words: Vec<String> = text
                 .split(|c: char| !c.is_alphanumeric())
@@ -145,7 +145,7 @@ fn sql(data: &Path, statements: &str) {
 /// Changes the index without the engine.
 fn change_index(data: &Path, change: IndexChange) {
     let index = EmbeddedIndex::open_writer(&data.join("index"), 16 << 20, 1 << 20).unwrap();
-    let at = index.absorbed().unwrap();
+    let at = index.applied_position().unwrap();
     index.apply(vec![change]).unwrap();
     index.commit(at).unwrap();
 }

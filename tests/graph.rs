@@ -15,7 +15,7 @@ fn json_of(rig: &Rig, arguments: &[&str]) -> Value {
 #[test]
 fn planted_copies_are_found_and_nothing_else() {
     let copies =
-        CopySpec { reprints: 60, excerpts: 20, template_twins: 40, mirrors: 2, canonical_variants: 20 };
+        CopySpec { reprints: 60, excerpts: 20, series_articles: 40, mirrors: 2, canonical_variants: 20 };
     let spec = WebSpec { seed: 21, hosts: 8, pages: 600, copies, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions::default());
     succeed(&mut rig.crawl("crawl"));

@@ -182,7 +182,7 @@ fn key(expectation: &Expectation) -> String {
         ExpectedOutcome::Failed { .. } => "failed",
         ExpectedOutcome::Refused { .. } => "refused",
         ExpectedOutcome::Settled => "settled",
-        ExpectedOutcome::NeverAsked => "never-asked",
+        ExpectedOutcome::NeverRequested => "never-asked",
         ExpectedOutcome::AtMost(_) | ExpectedOutcome::AtMostTogether { .. } => "at-most",
     };
     let (host, path) = host_and_path(&expectation.url);
@@ -211,7 +211,7 @@ fn complaint(rig: &Rig, requests: &[HostileLogEntry], expectation: &Expectation)
             let count = requests.iter().filter(|request| hosts.contains(&&*request.host)).count();
             return too_many(count, most);
         }
-        ExpectedOutcome::NeverAsked => {
+        ExpectedOutcome::NeverRequested => {
             let count = requests.iter().filter(asked).filter(|request| &*request.path == path).count();
             return (count > 0).then(|| format!("{count} requests"));
         }
@@ -233,7 +233,7 @@ fn complaint(rig: &Rig, requests: &[HostileLogEntry], expectation: &Expectation)
         let status = &story["status"];
         return Some(format!("{:?}, but it is {state}, status {status}, {reason:?}", expectation.outcome));
     }
-    let wanted = expectation.says?;
+    let wanted = expectation.text?;
     let text = succeed(&mut rig.pharos(&["page", url, "--show", "1", "--text"]));
     (!text.contains(wanted)).then(|| format!("{wanted:?} is not in the page: {:?}", &text.get(..200)))
 }

@@ -68,8 +68,8 @@ fn deleted_pages_leave_the_index_and_stay_in_the_library() {
     let found = || [&missing, &gone].map(|url| is_found(&rig, "that may go away", url));
     assert_eq!(found(), [true, true]);
 
-    web.take_away(&missing);
-    web.take_away(&gone);
+    web.remove_page(&missing);
+    web.remove_page(&gone);
     come_back(&rig, &web);
     assert_eq!(found(), [true, false], "missing once may be a mishap, gone is gone");
     assert_eq!(story(&rig, &missing)["status"], 404);

@@ -7,7 +7,7 @@ use pharos_graph::duplicates::{Fingerprint, LabelledPage, LabelledSet, MinHashSi
 
 fuzz_target!(|texts: (&str, &str, &[u8])| {
     let (one, other, bytes) = texts;
-    assert_eq!(Fingerprint::of(one, other), Fingerprint::of(one, other));
+    assert_eq!(Fingerprint::compute(one, other), Fingerprint::compute(one, other));
     if let Some(signature) = min_hash_signature(other) {
         assert_eq!(MinHashSignature::from_bytes(&signature.to_bytes()), Some(signature));
     }

@@ -24,5 +24,5 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((first, body)) = bytes.split_first() else { return };
     let Ok(url) = PageUrl::parse("http://example.org/a/b") else { return };
     let page = pharos_html::extract_page(&url, TYPES[usize::from(*first) % TYPES.len()], body);
-    assert!(page.text.is_empty() || page.unread.is_none());
+    assert!(page.text.is_empty() || page.unread_reason.is_none());
 });

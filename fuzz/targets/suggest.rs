@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     for typed in text.lines().take(64).chain(["a", "北", "bj"]) {
         assert!(book.complete(typed, 5).len() <= 5);
         book.weight(typed);
-        book.sounding(typed).for_each(drop);
+        book.with_reading(typed).for_each(drop);
         book.containing(typed).take(5).for_each(drop);
     }
     assert_eq!(PhraseIndex::from_image(&book.to_image()).as_ref(), Ok(&book));

@@ -11,7 +11,7 @@ use pharos_text::{Analyser, normalise, segment_with};
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
-    let analyser = Analyser::knowing(["灯塔图书馆", "a灯", "爱心社"]);
+    let analyser = Analyser::with_words(["灯塔图书馆", "a灯", "爱心社"]);
     for tokens in [analyser.tokens(&text), analyser.index_tokens(&text), analyser.smallest_tokens(&text)] {
         let mut last = 0;
         for token in tokens {

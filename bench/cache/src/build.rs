@@ -33,7 +33,7 @@ pub fn fill(dir: &Path, count: usize) -> Outcome<()> {
     let _builder = generations.lock_builder()?;
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
     let mut history = HistoryBuilder::begin(&generations, THREADS, memory, body_limit)?
-        .measured_by(pages::maxima(&relations))?;
+        .with_maxima(pages::maxima(&relations))?;
     for page in pages.documents(&relations) {
         history.add(&page?)?;
     }

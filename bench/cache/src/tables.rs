@@ -98,7 +98,7 @@ impl Bench {
         let Options { entries, threads, .. } = self.options;
         println!(
             "{} pages, {} queries, {} distinct, {threads} threads\n",
-            self.index.snapshot()?.pages()?,
+            self.index.view()?.pages()?,
             self.asked.len(),
             self.texts.len()
         );

@@ -31,7 +31,7 @@ fn relate(pages: &Pages, count: usize, folder: &std::path::Path) -> Outcome<f64>
     for first in (0..count).step_by(BATCH) {
         let numbers = first..(first + BATCH).min(count);
         let words: Result<Vec<_>, _> = numbers.into_par_iter().map(|number| words(pages, number)).collect();
-        builder.texts(words?)?;
+        builder.add_texts(words?)?;
     }
     builder.finish(LibraryPosition::START, 0)?;
     let status = fs::read_to_string("/proc/self/status")?;
@@ -48,7 +48,7 @@ fn words(pages: &Pages, number: usize) -> Result<PageContent, pharos_core::UrlEr
         title: format!("page {number}"),
         body: pages.page(number).body,
         hash: 0,
-        manner: 0,
+        display_hash: 0,
         layout: 0,
         canonical: None,
     })

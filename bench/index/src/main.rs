@@ -77,7 +77,7 @@ fn main() -> Outcome<()> {
     };
     let (mut maxima, mut bytes) = (LinkMaxima::default(), 0);
     for page in pages.all() {
-        maxima.include(&page.web);
+        maxima.include(&page.link_figures);
         bytes += page.title.len() + page.body.len();
     }
     println!("{} pages of {:.1} KB of text\n", pages.count(), bytes as f64 / 1e3 / pages.count() as f64);
@@ -99,7 +99,7 @@ fn ours(dir: &Path, pages: &Pages, maxima: &LinkMaxima) -> Outcome<(Duration, Em
     let generations = Generations::at(dir);
     let _builder = generations.lock_builder()?;
     let started = Instant::now();
-    let mut history = HistoryBuilder::begin(&generations, THREADS, MEMORY, 1 << 20)?.measured_by(*maxima)?;
+    let mut history = HistoryBuilder::begin(&generations, THREADS, MEMORY, 1 << 20)?.with_maxima(*maxima)?;
     for page in pages.all() {
         history.add(&page)?;
     }
@@ -133,7 +133,7 @@ fn compare(place: &Path, pages: &Pages, maxima: &LinkMaxima) -> Outcome<()> {
     }
     let (took, index) = ours(&dirs[2], pages, maxima)?;
     row("Pharos", took, &dirs[2])?;
-    let snapshot = index.snapshot()?;
+    let view = index.view()?;
 
     println!("\nTop ten of {QUERIES} queries, one thread, µs: mean (p99)\n");
     println!("| | AND | | OR | |\n|---|---|---|---|---|");
@@ -142,11 +142,11 @@ fn compare(place: &Path, pages: &Pages, maxima: &LinkMaxima) -> Outcome<()> {
     let ask = |words: &[String], all: bool, rank_weight: f32, count_up_to: u64| {
         let query = question(words, all);
         let asked = RetrievalRequest { rank_weight, count_up_to, ..RetrievalRequest::new(&query, 10) };
-        snapshot.retrieve(&asked)
+        view.retrieve(&asked)
     };
     let list = |words: &[String], all: bool| -> Outcome<usize> {
         let found = ask(words, all, 0.0, 0)?;
-        Ok(snapshot.cards(&found.candidates)?.iter().map(|card| card.url.len()).sum())
+        Ok(view.result_fields(&found.candidates)?.iter().map(|fields| fields.url.len()).sum())
     };
     type Work<'a> = Box<dyn Fn(&[String], bool) -> Outcome<usize> + 'a>;
     let groups: Vec<Vec<(&str, Work<'_>)>> = vec![
@@ -209,7 +209,7 @@ fn compare_orders(pages: &Pages, maxima: &LinkMaxima) -> Outcome<()> {
     addresses.sort_unstable();
     let mut by_address = vec![0u64; pages.count()];
     addresses.iter().zip(0..).for_each(|((_, n), place)| by_address[*n] = place);
-    let rank = |page: &IndexDocument| (maxima.static_rank(&page.web) * 65_535.0).round() as u64;
+    let rank = |page: &IndexDocument| (maxima.static_rank(&page.link_figures) * 65_535.0).round() as u64;
     // Pages whose titles begin alike have similar content.
     let cluster = |page: &IndexDocument| {
         let word = page.title.split_whitespace().min().unwrap_or_default();

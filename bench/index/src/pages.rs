@@ -62,7 +62,7 @@ impl Made {
             title: title.join(" "),
             body,
             lang: "en".into(),
-            web: LinkFigures {
+            link_figures: LinkFigures {
                 page_rank: (0.15 / uniform(&mut random).powf(0.7)) as f32,
                 ..LinkFigures::default()
             },
@@ -106,7 +106,7 @@ pub fn read(path: &str) -> Result<Vec<IndexDocument>, Box<dyn Error>> {
             title: text("title"),
             body: text("text"),
             lang: text("lang"),
-            web: LinkFigures { page_rank, ..LinkFigures::default() },
+            link_figures: LinkFigures { page_rank, ..LinkFigures::default() },
             ..IndexDocument::new(url)
         });
     }

@@ -87,7 +87,7 @@ impl Raw {
             }
             let mut document = TantivyDocument::new();
             document.add_text(url, page.url.as_str());
-            document.add_u64(rank, (maxima.static_rank(&page.web) * 65_535.0).round() as u64);
+            document.add_u64(rank, (maxima.static_rank(&page.link_figures) * 65_535.0).round() as u64);
             if let Sequence::By(place_of) = order {
                 document.add_u64(place, place_of(nth, &page));
             }

@@ -62,7 +62,7 @@ impl Paths {
             let _builder = generations.lock_builder()?;
             let body_limit = config.index.body_limit.bytes();
             let mut history = HistoryBuilder::begin(&generations, THREADS, memory, body_limit)?
-                .measured_by(pages::maxima(&relations))?;
+                .with_maxima(pages::maxima(&relations))?;
             let mut sample = BufWriter::new(File::create(&self.sample)?);
             for (nth, page) in pages.documents(&relations).enumerate() {
                 let page = page?;

@@ -61,13 +61,13 @@ impl<'web> Pages<'web> {
         for page in self.all.clone() {
             let url = PageUrl::parse(&page.url)?;
             if let Some(to) = &page.redirect {
-                builder.redirect(url.id(), PageUrl::parse(to)?);
+                builder.add_redirect(url.id(), PageUrl::parse(to)?);
             }
             if !is_wanted(&page) || added == self.count {
                 continue;
             }
             added += 1;
-            builder.page(&url)?;
+            builder.add_page(&url)?;
             batch.push(PageContent {
                 url,
                 first_seen: Timestamp::EPOCH,
@@ -75,18 +75,18 @@ impl<'web> Pages<'web> {
                 title: page.html_title,
                 body: page.text,
                 hash: 0,
-                manner: 0,
+                display_hash: 0,
                 layout: 0,
                 canonical: None,
             });
             if batch.len() == BATCH {
-                builder.texts(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
+                builder.add_texts(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
             }
         }
-        builder.texts(batch)?;
+        builder.add_texts(batch)?;
         for (url, page) in self.each() {
             for link in &page.links {
-                builder.link(&url, &PageUrl::parse(&link.url)?, &link.anchor)?;
+                builder.add_link(&url, &PageUrl::parse(&link.url)?, &link.anchor)?;
             }
         }
         Ok(builder.finish(LibraryPosition::START, pharos_testweb::START as i64)?.0)
@@ -106,11 +106,11 @@ fn is_wanted(page: &TruePage) -> bool {
 /// Returns the maximum values over all pages.
 pub fn maxima(relations: &Relations) -> LinkMaxima {
     let mut maxima = LinkMaxima::default();
-    (0..relations.page_ranks().len() as u32).for_each(|page| maxima.include(&figures(relations, page)));
+    (0..relations.page_ranks().len() as u32).for_each(|page| maxima.include(&link_figures(relations, page)));
     maxima
 }
 
-fn figures(relations: &Relations, page: u32) -> LinkFigures {
+fn link_figures(relations: &Relations, page: u32) -> LinkFigures {
     let counts = relations.counts(page);
     LinkFigures {
         page_rank: relations.page_ranks()[page as usize] as f32,
@@ -129,10 +129,10 @@ fn document(url: PageUrl, page: TruePage, relations: &Relations) -> Outcome<Inde
     let number = relations.number(url.id()).ok_or("a page without a number")?;
     let votes = |weight: f32| (1.0 + weight).round().clamp(1.0, f32::from(MAX_VOTES)) as u8;
     let anchors = relations.anchors(number)?;
-    let web = LinkFigures {
+    let link_figures = LinkFigures {
         domain_depth: url.domain_depth() as u32,
         directory_depth: url.directory_depth() as u32,
-        ..figures(relations, number)
+        ..link_figures(relations, number)
     };
     let links = page.links.iter().filter_map(|link| PageUrl::parse(&link.url).ok());
     Ok(IndexDocument {
@@ -153,7 +153,7 @@ fn document(url: PageUrl, page: TruePage, relations: &Relations) -> Outcome<Inde
         },
         format: "html".into(),
         date: Some(day::format(page.published as i64 / 86_400)),
-        web,
+        link_figures,
         group: Some(relations.id(relations.representative(number).unwrap_or(number))),
         signature: relations.signature(number).map(|signature| signature.to_bytes().into()),
         ..IndexDocument::new(url)

@@ -16,31 +16,31 @@ use pharos_text::vocabulary::{WordKind, Vocabulary};
 /// A call to the index during a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    IndexView,
-    DocumentFrequencies,
+    View,
+    Frequencies,
     Candidates,
     Counting,
     Homes,
     Evidence,
-    Figures,
-    DuplicateSignature,
-    Places,
-    Cards,
+    LinkFigures,
+    Signatures,
+    Positions,
+    ResultFields,
     Texts,
 }
 
 impl Stage {
     pub const ALL: [(Stage, &str); 11] = [
-        (Stage::Snapshot, "`snapshot`: open the index view"),
+        (Stage::View, "`view`: open the index view"),
         (Stage::Frequencies, "`frequencies`: document frequencies"),
         (Stage::Candidates, "`retrieve`: the candidates"),
         (Stage::Counting, "counting the remaining matches"),
         (Stage::Homes, "`retrieve`: home pages"),
         (Stage::Evidence, "`evidence`: match positions of candidates"),
-        (Stage::Figures, "`figures`: link features"),
-        (Stage::Likeness, "`likeness`: duplicate groups of the best"),
-        (Stage::Places, "`candidates`: top ten by id"),
-        (Stage::Cards, "`cards`: result fields of the top ten"),
+        (Stage::LinkFigures, "`link_figures`: link features"),
+        (Stage::Signatures, "`signatures`: duplicate groups of the best"),
+        (Stage::Positions, "`candidates`: top ten by id"),
+        (Stage::ResultFields, "`result_fields` of the top ten"),
         (Stage::Texts, "`texts` of the top ten"),
     ];
 }
@@ -85,16 +85,16 @@ impl TimedIndex {
 }
 
 impl Index for TimedIndex {
-    fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
-        self.index.absorbed()
+    fn applied_position(&self) -> Result<LibraryPosition, IndexError> {
+        self.index.applied_position()
     }
 
     fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError> {
         self.index.apply(changes)
     }
 
-    fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError> {
-        self.index.commit(absorbed)
+    fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError> {
+        self.index.commit(applied)
     }
 
     fn seal(&self) -> Result<LibraryPosition, IndexError> {
@@ -105,67 +105,67 @@ impl Index for TimedIndex {
         self.index.vocabulary()
     }
 
-    fn snapshot(&self) -> Result<Arc<dyn IndexView>, IndexError> {
-        let snapshot = self.notes.time(Stage::Snapshot, || self.index.snapshot())?;
+    fn view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
+        let view = self.notes.time(Stage::View, || self.index.view())?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = last.as_ref().filter(|known| Arc::ptr_eq(&known.snapshot, &snapshot));
-        let noted = match known {
-            Some(known) => Arc::clone(known),
-            None => Arc::new(TimedView { snapshot, notes: Arc::clone(&self.notes) }),
+        let cached = last.as_ref().filter(|cached| Arc::ptr_eq(&cached.view, &view));
+        let timed = match cached {
+            Some(cached) => Arc::clone(cached),
+            None => Arc::new(TimedView { view, notes: Arc::clone(&self.notes) }),
         };
-        *last = Some(Arc::clone(&noted));
-        Ok(noted)
+        *last = Some(Arc::clone(&timed));
+        Ok(timed)
     }
 }
 
 struct TimedView {
-    snapshot: Arc<dyn IndexView>,
+    view: Arc<dyn IndexView>,
     notes: Arc<StageTimes>,
 }
 
 impl IndexView for TimedView {
-    fn generation(&self) -> &str {
-        self.snapshot.generation()
+    fn state_id(&self) -> &str {
+        self.view.state_id()
     }
 
     fn history(&self) -> Option<&str> {
-        self.snapshot.history()
+        self.view.history()
     }
 
     fn is_in_history(&self, candidate: &Candidate) -> bool {
-        self.snapshot.is_in_history(candidate)
+        self.view.is_in_history(candidate)
     }
 
-    fn renewed(
+    fn refresh_candidates(
         &self,
-        asked: &RetrievalRequest<'_>,
+        request: &RetrievalRequest<'_>,
         candidates: &[Candidate],
     ) -> Result<Vec<Option<Candidate>>, IndexError> {
-        self.snapshot.renewed(asked, candidates)
+        self.view.refresh_candidates(request, candidates)
     }
 
     fn pages(&self) -> Result<u64, IndexError> {
-        self.snapshot.pages()
+        self.view.pages()
     }
 
-    fn knows(&self, word: &str, kind: WordKind) -> bool {
-        self.snapshot.knows(word, kind)
+    fn is_indexed_word(&self, word: &str, kind: WordKind) -> bool {
+        self.view.is_indexed_word(word, kind)
     }
 
     /// Counts like the index itself, but measured separately.
-    fn retrieve(&self, asked: &RetrievalRequest<'_>) -> Result<RetrievalResult, IndexError> {
-        let stage = if asked.count_up_to == 0 { Stage::Homes } else { Stage::Candidates };
-        let uncounted = RetrievalRequest { count_up_to: 0, ..*asked };
-        let mut found = self.notes.time(stage, || self.snapshot.retrieve(&uncounted))?;
-        if asked.count_up_to > 0 && !found.is_partial && found.candidates.len() >= asked.limit {
-            let count = self.count(asked.query, asked.count_up_to)?;
+    fn retrieve(&self, request: &RetrievalRequest<'_>) -> Result<RetrievalResult, IndexError> {
+        let stage = if request.count_up_to == 0 { Stage::Homes } else { Stage::Candidates };
+        let uncounted = RetrievalRequest { count_up_to: 0, ..*request };
+        let mut found = self.notes.time(stage, || self.view.retrieve(&uncounted))?;
+        if request.count_up_to > 0 && !found.is_partial && found.candidates.len() >= request.limit {
+            let count = self.count(request.query, request.count_up_to)?;
             (found.total, found.total_is_exact) = (count.pages, count.is_exact);
         }
         Ok(found)
     }
 
     fn count(&self, query: &Query, up_to: u64) -> Result<MatchCount, IndexError> {
-        self.notes.time(Stage::Counting, || self.snapshot.count(query, up_to))
+        self.notes.time(Stage::Counting, || self.view.count(query, up_to))
     }
 
     fn facets(
@@ -176,55 +176,55 @@ impl IndexView for TimedView {
         up_to: u64,
         until: Option<Instant>,
     ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
-        self.snapshot.facets(query, facets, most, up_to, until)
+        self.view.facets(query, facets, most, up_to, until)
     }
 
     fn frequencies(&self, terms: &[String]) -> Result<DocumentFrequencies, IndexError> {
-        self.notes.time(Stage::Frequencies, || self.snapshot.frequencies(terms))
+        self.notes.time(Stage::Frequencies, || self.view.frequencies(terms))
     }
 
     fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError> {
         self.notes.candidates.fetch_add(candidates.len() as u64, Ordering::Relaxed);
-        self.notes.time(Stage::Evidence, || self.snapshot.evidence(candidates, terms))
+        self.notes.time(Stage::Evidence, || self.view.evidence(candidates, terms))
     }
 
     fn maxima(&self) -> LinkMaxima {
-        self.snapshot.maxima()
+        self.view.maxima()
     }
 
-    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
-        self.notes.time(Stage::Cards, || self.snapshot.cards(candidates))
+    fn result_fields(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
+        self.notes.time(Stage::ResultFields, || self.view.result_fields(candidates))
     }
 
     fn texts(&self, candidates: &[Candidate]) -> Result<Vec<StoredText>, IndexError> {
-        self.notes.time(Stage::Texts, || self.snapshot.texts(candidates))
+        self.notes.time(Stage::Texts, || self.view.texts(candidates))
     }
 
     fn candidates(&self, pages: &[PageId]) -> Result<Vec<Option<Candidate>>, IndexError> {
-        self.notes.time(Stage::Places, || self.snapshot.candidates(pages))
+        self.notes.time(Stage::Positions, || self.view.candidates(pages))
     }
 
-    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
-        self.notes.time(Stage::Figures, || self.snapshot.figures(candidates))
+    fn link_figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
+        self.notes.time(Stage::LinkFigures, || self.view.link_figures(candidates))
     }
 
-    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
-        self.notes.time(Stage::Likeness, || self.snapshot.likeness(candidates))
+    fn signatures(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
+        self.notes.time(Stage::Signatures, || self.view.signatures(candidates))
     }
 
-    fn titles(&self, members: GenerationScope, each: &mut dyn FnMut(PageTitle<'_>)) -> Result<(), IndexError> {
-        self.snapshot.titles(members, each)
+    fn for_each_title(&self, scope: GenerationScope, each: &mut dyn FnMut(PageTitle<'_>)) -> Result<(), IndexError> {
+        self.view.for_each_title(scope, each)
     }
 
-    fn words(&self, members: GenerationScope, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
-        self.snapshot.words(members, each)
+    fn for_each_word(&self, scope: GenerationScope, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
+        self.view.for_each_word(scope, each)
     }
 
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
-        self.snapshot.page(page)
+        self.view.page(page)
     }
 
-    fn figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
-        self.snapshot.figures_of(page)
+    fn link_figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
+        self.view.link_figures_of(page)
     }
 }

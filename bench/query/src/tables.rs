@@ -47,7 +47,7 @@ impl Bench {
     /// Prints the kinds of queries and their results, and loads the files into the page cache.
     pub fn print_mix(&self) -> Outcome<()> {
         let (search, queries) = (self.service(), &self.queries);
-        println!("{} pages, {} queries\n", self.index.snapshot()?.pages()?, queries.len());
+        println!("{} pages, {} queries\n", self.index.view()?.pages()?, queries.len());
         println!("| kind | queries | examples | no page with all words | results, median | timed out |");
         println!("|---|---|---|---|---|---|");
         for (kind, _) in Kind::MIX {

@@ -186,7 +186,7 @@ fn names(pages: &[String]) -> Outcome<()> {
         ..DiscoveryRules::default()
     };
     let mut discovery = NewWordDiscovery::new(default_segmenter(), Dictionary::base(), &normalise, rules);
-    pages.iter().for_each(|page| discovery.page([(page, PageField::Body)]));
+    pages.iter().for_each(|page| discovery.add_page([(page, PageField::Body)]));
     let found = discovery.finish(&|_| false).candidates;
     let mut words = Vocabulary::new(Dictionary::base());
     let names: Vec<String> = found
@@ -195,7 +195,7 @@ fn names(pages: &[String]) -> Outcome<()> {
         .map(|found| found.word)
         .take(1_000)
         .collect();
-    let analyser = Analyser::with(Arc::new(words));
+    let analyser = Analyser::with_vocabulary(Arc::new(words));
     let plain = index(pages, |page| Analyser::shared().index_tokens(page))?;
     let named = index(pages, |page| analyser.index_tokens(page))?;
     let mut times = [Duration::ZERO; 2];

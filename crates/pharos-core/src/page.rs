@@ -79,8 +79,8 @@ pub struct PageObject {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unquotable: Vec<Range<usize>>,
     /// Reason why the document has no text, if it could not be read: `no reader for image/png`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unread: Option<String>,
+    #[serde(rename = "unread", skip_serializing_if = "Option::is_none")]
+    pub unread_reason: Option<String>,
 }
 
 fn is_zero(number: &u32) -> bool {

@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn www_variant_adds_or_removes_the_prefix() {
-        let variant = |u: &str| PageUrl::parse(u).unwrap().site().twin().map(|site| site.to_string());
+        let variant = |u: &str| PageUrl::parse(u).unwrap().site().www_variant().map(|site| site.to_string());
         assert_eq!(variant("https://www.example.org/").as_deref(), Some("example.org"));
         assert_eq!(variant("http://example.org:8080/").as_deref(), Some("www.example.org:8080"));
         assert_eq!(variant("http://news.example.co.uk/").as_deref(), Some("www.news.example.co.uk"));

@@ -22,7 +22,7 @@ pub struct Crawl {
     /// Channel for records, in order. It is bounded, so a slow receiver slows the crawl down.
     pub records: mpsc::Sender<LibraryRecord>,
     /// Messages about records applied to the catalog.
-    pub absorbed: mpsc::UnboundedReceiver<AppliedRecords>,
+    pub applied: mpsc::UnboundedReceiver<AppliedRecords>,
     /// Counters and controls shared with other threads.
     pub status: Arc<CrawlStatus>,
     /// `true`: wait when nothing is due instead of ending.
@@ -37,13 +37,13 @@ pub struct AppliedRecords {
     /// Pages whose records were applied.
     pub pages: Vec<PageId>,
     /// Sites with newly due pages, as returned by [`Catalog::apply`].
-    pub woken: Vec<SiteId>,
+    pub due_sites: Vec<SiteId>,
     /// Removed pages and sites, which must not be fetched any more.
     pub removed: Vec<Removal>,
     /// Successfully fetched pages among `pages`.
-    pub shown: Vec<StoredPageInfo>,
+    pub stored_pages: Vec<StoredPageInfo>,
     /// Pages that an operator requested to be fetched now.
-    pub wanted: Vec<PageId>,
+    pub requested: Vec<PageId>,
     /// `true` if the rules or the seed sites changed.
     pub new_rules: bool,
 }
@@ -53,7 +53,7 @@ pub struct AppliedRecords {
 pub struct StoredPageInfo {
     pub page: PageUrl,
     /// `true` if the page was stored before.
-    pub again: bool,
+    pub is_revisit: bool,
     /// [Sketch](crate::rules::budget::compute_sketch) of its text.
     pub sketch: Option<u64>,
 }

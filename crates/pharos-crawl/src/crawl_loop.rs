@@ -173,7 +173,7 @@ impl CrawlLoop {
             }
             tokio::select! {
                 Some(joined) = self.requests.join_next_with_id() => self.handle_completed(joined).await?,
-                message = self.crawl.absorbed.recv() => self.handle_applied(message.ok_or(CrawlError::Closed)?).await?,
+                message = self.crawl.applied.recv() => self.handle_applied(message.ok_or(CrawlError::Closed)?).await?,
                 () = self.crawl.status.changed.notified() => {}
                 () = sleep(pause) => {}
             }
@@ -253,7 +253,7 @@ impl CrawlLoop {
                 self.scan_due_sites(now).await?;
             }
             self.publish_status();
-            if self.crawl.status.snapshot().paused || self.is_full() {
+            if self.crawl.status.report().paused || self.is_full() {
                 return Ok(SCAN_INTERVAL);
             }
             match self.frontier.next(now) {
@@ -342,7 +342,7 @@ impl CrawlLoop {
         let counted = self.gate.has_daily_limit(name);
         let (story, today) = self
             .read_catalog(move |catalog| {
-                let today = if counted { catalog.answers_since(id, since)? } else { 0 };
+                let today = if counted { catalog.responses_since(id, since)? } else { 0 };
                 Ok((catalog.site(id)?, today))
             })
             .await?;
@@ -502,7 +502,7 @@ impl CrawlLoop {
 
     async fn handle_applied(&mut self, applied: AppliedRecords) -> Result<(), CrawlError> {
         self.quiet = false;
-        for shown in &applied.shown {
+        for shown in &applied.stored_pages {
             self.gate.page_stored(shown);
         }
         for page in applied.pages {
@@ -511,18 +511,18 @@ impl CrawlLoop {
         for removal in &applied.removed {
             self.frontier.remove(removal);
         }
-        for site in applied.woken {
+        for site in applied.due_sites {
             self.frontier.wake(site);
         }
         if applied.new_rules {
             self.reload_rules().await?;
         }
-        for page in applied.wanted {
+        for page in applied.requested {
             if let Some(due) = self.read_catalog(move |catalog| catalog.due_page(page)).await? {
                 self.frontier.enqueue_first(due);
             }
         }
-        self.detect_mirrors(&applied.shown).await
+        self.detect_mirrors(&applied.stored_pages).await
     }
 
     /// Reloads the rules in force and the seed sites.

@@ -110,7 +110,7 @@ impl FetchGate {
     /// Returns `true` if the site has a limit of pages per day.
     pub(crate) fn has_daily_limit(&self, name: &SiteName) -> bool {
         let politeness = self.monitor.settings(name).politeness.unwrap_or(self.config.politeness);
-        self.config.manners_of(politeness).pages_per_day > 0
+        self.config.politeness_limits_of(politeness).pages_per_day > 0
     }
 
     /// Restores the catalog's state of a site, and its number of responses today.
@@ -199,7 +199,7 @@ impl FetchGate {
 
     /// Records a stored page in the budget of its site.
     pub(crate) fn page_stored(&mut self, page: &StoredPageInfo) {
-        if page.again {
+        if page.is_revisit {
             return;
         }
         self.budgets.add_page(page.page.id().site(), page.sketch);
@@ -252,7 +252,7 @@ impl FetchGate {
         stored: &[StoredPageInfo],
     ) -> Option<(Vec<PageUrl>, Vec<SuspectedPair>)> {
         let is_new_home = |page: &PageUrl| *page == page.home() && !self.known_mirrors.contains(page);
-        let first_visits = stored.iter().filter(|s| !s.again).map(|s| &s.page);
+        let first_visits = stored.iter().filter(|s| !s.is_revisit).map(|s| &s.page);
         let homes: Vec<PageUrl> = first_visits.filter(|p| is_new_home(p)).cloned().collect();
         let sites: HashSet<SiteId> = stored.iter().map(|s| s.page.id().site()).collect();
         let mut open = if self.has_suspects() { self.mirrors.pending_pairs() } else { Vec::new() };

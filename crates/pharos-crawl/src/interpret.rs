@@ -43,7 +43,7 @@ pub struct PageSummary<'a> {
     pub digest: u64,
     /// Hash of the cleaned text; 0 if there is none.
     pub text: u64,
-    pub says: PageContent<'a>,
+    pub content: PageContent<'a>,
 }
 
 /// Text of a page, as input for its weight. Unknown fields are empty.
@@ -117,7 +117,7 @@ pub fn interpret_record(
         RecordContent::Event(LibraryEvent::Dropped { status, digest }) => {
             let (status, digest, position) = (*status, *digest, stored.position);
             let answered = ResponseSummary { status, position, digest, ..ResponseSummary::default() };
-            vec![visited(record, VisitOutcome::Answered(answered), None)]
+            vec![visited(record, VisitOutcome::Responded(answered), None)]
         }
         RecordContent::Event(LibraryEvent::Alias { of }) => {
             let (home, of) = (record.url.clone(), of.clone());
@@ -171,7 +171,7 @@ fn interpret_response(
         links,
         validators: validators(response),
     };
-    let mut changes = vec![visited(record, VisitOutcome::Answered(answered), next.due)];
+    let mut changes = vec![visited(record, VisitOutcome::Responded(answered), next.due)];
     if let Some(wait) = next.site_back_off {
         let (site, at) = (record.url.site(), record.at);
         changes.push(CatalogChange::BackOff { site, at, until: at.plus(wait) });
@@ -209,7 +209,7 @@ fn schedule_next_visit(
             NextVisit { due, attempts: attempt, site_back_off: requested.filter(|_| overloaded) }
         }
         // A missing page is fetched once more before it counts as gone, if it existed before.
-        404 if record.again => {
+        404 if record.is_refetch => {
             NextVisit { due: Some(record.at.plus(config.gone_after)), attempts: 1, site_back_off: None }
         }
         404 | 410 => NextVisit::default(),
@@ -222,7 +222,7 @@ fn schedule_next_visit(
 
 /// Returns the next visit of a page that existed once: it is revisited however often it failed.
 fn next_refresh(config: &CrawlConfig, record: &LibraryRecord) -> Option<Timestamp> {
-    (record.again && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
+    (record.is_refetch && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
 }
 
 /// Returns the validators of a response for conditional requests, if they are short enough.
@@ -310,7 +310,7 @@ fn discover_links(
                     from: Some((record.url.id(), stored.position)),
                     counted,
                     stale_before,
-                    surely_new: seen_state == SeenState::New,
+                    likely_new: seen_state == SeenState::New,
                     ..DiscoveredLink::new(url, depth, record.at)
                 };
                 found.weight = weights.map_or(0, |w| w.link_weight(&found, modified.is_some()));
@@ -355,7 +355,7 @@ impl<'a> PageWeights<'a> {
             return None;
         }
         let rules = WeightRules { guide_words: guide_words.clone(), ..WeightRules::from_config(config) };
-        let says = summary.says;
+        let says = summary.content;
         let evidence = PageFeatures {
             added_by: if record.depth == 0 { AddedBy::Seed } else { AddedBy::Link },
             title: says.title,
@@ -602,7 +602,7 @@ mod tests {
         );
         let outcome = |changes: Vec<CatalogChange>| match &changes[0] {
             CatalogChange::Visited {
-                outcome: VisitOutcome::Answered(ResponseSummary { status, digest, indexable, position, .. }),
+                outcome: VisitOutcome::Responded(ResponseSummary { status, digest, indexable, position, .. }),
                 ..
             } => (*status, *digest, *indexable, position.offset),
             other => panic!("{other:?}"),

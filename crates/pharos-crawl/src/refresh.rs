@@ -42,7 +42,7 @@ pub enum RefreshClass {
 
 impl RefreshClass {
     /// Returns the class of a page by its URL, where its content gives no better one.
-    pub fn of(url: &PageUrl) -> Self {
+    pub fn of_url(url: &PageUrl) -> Self {
         if url.path_and_query() == "/" { Self::Home } else { Self::Page }
     }
 }

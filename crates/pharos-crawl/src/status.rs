@@ -118,7 +118,7 @@ impl CrawlStatus {
     }
 
     /// Returns the current values of the counters.
-    pub fn snapshot(&self) -> CrawlStatusReport {
+    pub fn report(&self) -> CrawlStatusReport {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CrawlStatusReport {
             pages: read(&self.pages),
@@ -152,13 +152,13 @@ mod tests {
         status.set_held(true);
         status.set_paused(true);
         status.set_paused(false);
-        assert!(status.snapshot().paused && status.snapshot().held, "free disk space does not resume it");
+        assert!(status.report().paused && status.report().held, "free disk space does not resume it");
         status.set_held(false);
-        assert!(!status.snapshot().paused);
+        assert!(!status.report().paused);
         status.set_full();
         status.set_held(true);
         status.begin();
-        assert!(!status.is_full() && !status.snapshot().paused, "a new crawl starts with cleared flags");
+        assert!(!status.is_full() && !status.report().paused, "a new crawl starts with cleared flags");
     }
 
     #[test]

@@ -109,17 +109,17 @@ impl Engine {
         let library = DiskLibrary::open_writer(
             &data.library(),
             LibraryWriteOptions::from(&config.library),
-            catalog.absorbed()?,
+            catalog.applied_position()?,
             clock.now(),
         )?;
         let generations = Generations::at(data.index());
         let index = if indexing { Some(Arc::new(open_index(&generations, &config)?)) } else { None };
         let end = library.end()?;
-        if catalog.absorbed()? > end {
+        if catalog.applied_position()? > end {
             return Err(EngineError::StoreAhead { path: data.catalog() });
         }
         if let Some(index) = &index
-            && index.absorbed()? > end
+            && index.applied_position()? > end
         {
             return Err(EngineError::StoreAhead { path: data.index() });
         }
@@ -226,7 +226,7 @@ impl Engine {
         keep_going: &mut dyn FnMut(u64) -> bool,
     ) -> Result<IngestPipeline, EngineError> {
         let mut derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
-        let (reached, end) = (derived.reached(), self.library.end()?);
+        let (reached, end) = (derived.pending_position(), self.library.end()?);
         if reached > end {
             // The library has lost its end; derived data beyond it would collide with new records.
             for number in end.file..=reached.file {
@@ -359,7 +359,7 @@ impl Engine {
         &self,
         run: RunOptions,
         records: mpsc::Sender<LibraryRecord>,
-        absorbed: mpsc::UnboundedReceiver<pharos_crawl::AppliedRecords>,
+        applied: mpsc::UnboundedReceiver<pharos_crawl::AppliedRecords>,
     ) -> Result<CrawlSummary, EngineError> {
         let watching =
             tokio::spawn(watch_disk_space(self.data.clone(), self.config.subscribe(), self.status()));
@@ -370,7 +370,7 @@ impl Engine {
             catalog: Arc::clone(&self.catalog),
             clock: Arc::clone(&self.clock),
             records,
-            absorbed,
+            applied,
             status: self.status(),
             keep_going: run.keep_going,
             stop: run.stop,

@@ -12,7 +12,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default())?;
 //! let (from, to) = (PageUrl::parse("http://a.example/")?, PageUrl::parse("http://b.example/")?);
-//! builder.link(&from, &to, "a site about lighthouses")?;
+//! builder.add_link(&from, &to, "a site about lighthouses")?;
 //! builder.finish(LibraryPosition::START, 0)?;
 //!
 //! let relations = Relations::open(folder.path())?;
@@ -183,7 +183,7 @@ impl Relations {
     }
 
     /// Returns the library position up to which pages are included.
-    pub fn to(&self) -> LibraryPosition {
+    pub fn library_position(&self) -> LibraryPosition {
         self.to
     }
 
@@ -209,7 +209,7 @@ impl Relations {
     }
 
     /// Returns the assignment of pages to sites and domains.
-    pub fn places(&self) -> Result<PageSites<'_>, GraphError> {
+    pub fn page_sites(&self) -> Result<PageSites<'_>, GraphError> {
         self.sites.places()
     }
 

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         extract_page(&url, Some("text/html"), page);
     });
     measure("cached page", &pages, megabytes, |page| {
-        sanitise_page(&url, Some("text/html"), page, &HighlightOptions { terms: &terms, next: "next" });
+        sanitise_page(&url, Some("text/html"), page, &HighlightOptions { terms: &terms, next_label: "next" });
     });
     measure("tokens", &texts, text_megabytes, |text| {
         Analyser::shared().for_each_token(text, |_, _, _, _| {});

@@ -438,7 +438,7 @@ mod tests {
 
     fn show(html: &str, terms: &[&str]) -> CachedPage {
         let terms: Vec<String> = terms.iter().map(|t| t.to_string()).collect();
-        let options = HighlightOptions { terms: &terms, next: "\"on\"" };
+        let options = HighlightOptions { terms: &terms, next_label: "\"on\"" };
         sanitise_page(&url(), Some("text/html"), html.as_bytes(), &options)
     }
 
@@ -607,7 +607,7 @@ mod tests {
     #[test]
     fn a_cleaned_page_is_shown_with_its_heading() {
         let terms = ["lamp".to_string()];
-        let options = HighlightOptions { terms: &terms, next: "" };
+        let options = HighlightOptions { terms: &terms, next_label: "" };
         let page = PageObject {
             title: "A <lamp>".into(),
             html: "<p>It shines.</p>".into(),
@@ -633,7 +633,7 @@ mod tests {
     #[test]
     fn plain_text_is_preformatted() {
         let terms = ["a".to_string()];
-        let options = HighlightOptions { terms: &terms, next: "" };
+        let options = HighlightOptions { terms: &terms, next_label: "" };
         assert_eq!(
             sanitise_page(&url(), Some("text/plain"), b"<script>alert(1)</script> a", &options).html,
             format!("<pre>\n&lt;script&gt;alert(1)&lt;/script&gt; {}</pre>", mark(0, 1, 1, "a"))
@@ -721,7 +721,7 @@ mod tests {
         #[test]
         fn any_bytes_give_a_safe_page(body in prop::collection::vec(any::<u8>(), 0..300)) {
             let terms = ["a".to_string()];
-            let options = HighlightOptions { terms: &terms, next: "on" };
+            let options = HighlightOptions { terms: &terms, next_label: "on" };
             for kind in ["text/html", "text/plain"] {
                 prop_assert_eq!(violation(&sanitise_page(&url(), Some(kind), &body, &options).html), None);
             }

@@ -123,10 +123,12 @@ pub(crate) fn fill_page(page: &mut PageObject, url: &PageUrl, html: &str, option
     if repeats_unquotable(&page.summary, &clean.blocks) {
         page.summary.clear();
     }
-    weights::fill(page, &dom, &clean.blocks, options.weighing, ABSTRACT_CHARS, |line| clean.is_body(line));
-    if options.scale == CleaningScope::Related || options.blocks {
+    weights::fill(page, &dom, &clean.blocks, options.term_weighting, ABSTRACT_CHARS, |line| {
+        clean.is_body(line)
+    });
+    if options.scope == CleaningScope::Related || options.blocks {
         let related = clean.related_lines();
-        if options.scale == CleaningScope::Related {
+        if options.scope == CleaningScope::Related {
             page.related_links = clean.related_links(&dom, &base, &related);
         }
         if options.blocks {
@@ -320,7 +322,7 @@ mod tests {
         let page = cleaned(&article());
         let urls: Vec<_> = page.related_links.iter().map(|l| l.url.as_str()).collect();
         assert_eq!(urls, ["http://example.org/keeper", "http://example.org/rock"]);
-        let options = ExtractOptions { scale: CleaningScope::Body, ..ExtractOptions::default() };
+        let options = ExtractOptions { scope: CleaningScope::Body, ..ExtractOptions::default() };
         let url = PageUrl::parse("http://example.org/x").unwrap();
         assert!(
             extract_page_with(&url, Some("text/html"), article().as_bytes(), &options)

@@ -91,22 +91,22 @@ const ENOUGH_FOR_LANGUAGE: usize = 100;
 pub struct ExtractOptions<'a> {
     /// Rules that separate the body from the rest.
     pub rules: &'a RuleSet,
-    pub scale: CleaningScope,
+    pub scope: CleaningScope,
     /// Fill [`PageObject::html`], the body as HTML.
     pub html: bool,
     /// Fill [`PageObject::blocks`].
     pub blocks: bool,
-    pub weighing: TermWeighting,
+    pub term_weighting: TermWeighting,
 }
 
 impl Default for ExtractOptions<'_> {
     fn default() -> Self {
         ExtractOptions {
             rules: RuleSet::pharos(),
-            scale: CleaningScope::Related,
+            scope: CleaningScope::Related,
             html: false,
             blocks: false,
-            weighing: TermWeighting::default(),
+            term_weighting: TermWeighting::default(),
         }
     }
 }
@@ -123,7 +123,7 @@ pub enum CleaningScope {
 
 /// Extracts a page object from `body`, the decompressed response body.
 ///
-/// A document without a reader gives a page object without text and with the reason in [`PageObject::unread`].
+/// A document without a reader gives a page object without text and with the reason in [`PageObject::unread_reason`].
 pub fn extract_page(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
     extract_page_with(url, content_type, body, &ExtractOptions::default())
 }
@@ -138,7 +138,7 @@ pub fn extract_page_with(
     let mut page =
         read_body(url, content_type, body, |page, url, html| cleaning::fill_page(page, url, html, options));
     if page.terms.is_empty() && !page.text.is_empty() {
-        weights::fill_from_text(&mut page, options.weighing, ABSTRACT_CHARS);
+        weights::fill_from_text(&mut page, options.term_weighting, ABSTRACT_CHARS);
     }
     fill_defaults(&mut page);
     page
@@ -170,7 +170,7 @@ fn read_body(
         }
         _ => match formats::read(kind, body, content_type, url.host()) {
             Some(document) => document.fill(&mut page),
-            None => page.unread = Some(unread_reason(kind, content_type)),
+            None => page.unread_reason = Some(unread_reason(kind, content_type)),
         },
     }
     page
@@ -308,9 +308,9 @@ mod tests {
             (page.title.as_str(), page.text.as_str(), page.url.as_str()),
             ("", "", "http://example.org/x")
         );
-        assert_eq!(page.unread.as_deref(), Some("no reader for image/png"));
+        assert_eq!(page.unread_reason.as_deref(), Some("no reader for image/png"));
         let page = extract_page(&url, Some("application/pdf"), b"%PDF-1.4 torn");
-        assert_eq!(page.unread.as_deref(), Some("not readable as pdf"));
+        assert_eq!(page.unread_reason.as_deref(), Some("not readable as pdf"));
         let page = extract_page(&url, None, include_bytes!("../tests/samples/lighthouse.pdf"));
         assert_eq!((page.title.as_str(), page.lang.as_str()), ("The History of Lighthouses", "en"));
         assert!(

@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stems = weights.map(|weight| ("and stems, exact forms added", Some(weight), false));
     for (name, exact_weight, keep_stop_words) in variants.into_iter().chain(stems) {
         let (mut gain, mut precision, mut judged) = (0.0, 0.0, 0.0);
-        let view = index.snapshot()?;
+        let view = index.view()?;
         for (number, text) in &queries {
             let Some(wanted) = relevant.get(*number) else { continue };
             let query = query(text, exact_weight, keep_stop_words);

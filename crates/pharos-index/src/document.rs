@@ -70,7 +70,7 @@ pub struct IndexDocument {
     /// Other addresses with identical content, at most [`MAX_COPIES`]. Only history generations store them; latest
     /// generations store every address as a document and ignore this field.
     pub copies: Vec<PageCopy>,
-    pub web: LinkFigures,
+    pub link_figures: LinkFigures,
     /// Representative of the near-duplicate group (近似网页), the page crawled first; may be the page itself.
     pub group: Option<PageId>,
     /// Signature for detecting near-duplicates that are not grouped yet, at most [`MAX_SIGNATURE`] bytes.
@@ -120,7 +120,7 @@ impl IndexDocument {
             position: LibraryPosition::START,
             archive: true,
             copies: Vec::new(),
-            web: LinkFigures::default(),
+            link_figures: LinkFigures::default(),
             group: None,
             signature: None,
         }
@@ -157,6 +157,6 @@ pub struct StoredText {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredPage {
     pub page: PageId,
-    pub card: ResultFields,
+    pub fields: ResultFields,
     pub text: StoredText,
 }

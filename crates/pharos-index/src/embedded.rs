@@ -200,7 +200,7 @@ impl EmbeddedIndex {
     }
 
     /// Returns the current history if it is damaged and the previous one is used instead.
-    pub fn refused(&self) -> Result<Option<HistoryGeneration>, IndexError> {
+    pub fn refused_history(&self) -> Result<Option<HistoryGeneration>, IndexError> {
         let refused = self.reader_state().chain.refused();
         Ok(self.generations.current()?.history.filter(|history| Some(history.number) == refused))
     }
@@ -220,12 +220,12 @@ impl EmbeddedIndex {
                 Err(error) => self.refuse_history(history, error)?,
             }
         }
-        self.snapshot().map(|_| ())
+        self.view().map(|_| ())
     }
 
     /// Returns the number of documents in history and in the latest generations, tombstones included.
     pub fn documents(&self) -> Result<(u64, u64), IndexError> {
-        self.snapshot()?;
+        self.view()?;
         Ok(self.reader_state().chain.documents())
     }
 
@@ -233,8 +233,8 @@ impl EmbeddedIndex {
     ///
     /// The owner calls this periodically, with all changes committed. A request that fails is removed as well, so
     /// that it is not retried indefinitely; its sender detects the failure.
-    pub fn fulfil_wish(&self) -> Result<Option<BuilderRequest>, IndexError> {
-        let Some(request) = self.generations.waiting() else { return Ok(None) };
+    pub fn serve_request(&self) -> Result<Option<BuilderRequest>, IndexError> {
+        let Some(request) = self.generations.pending_request() else { return Ok(None) };
         let current = self.generations.current()?;
         let result = match request {
             BuilderRequest::Seal(number) if current.open().number == number => self.seal().map(|_| ()),
@@ -305,7 +305,7 @@ fn open_generation(
 impl Index for EmbeddedIndex {
     /// Returns the applied position of the open generation. Before its first commit this is the position of the
     /// generations before it: a history may extend beyond the point at which the generation was opened.
-    fn absorbed(&self) -> Result<LibraryPosition, IndexError> {
+    fn applied_position(&self) -> Result<LibraryPosition, IndexError> {
         let current = self.generations.current()?;
         let open = current.open();
         let committed = match Generation::open(&self.generations.latest_dir(open.number))? {
@@ -334,7 +334,7 @@ impl Index for EmbeddedIndex {
 
     fn seal(&self) -> Result<LibraryPosition, IndexError> {
         let mut writing = self.writer_state()?;
-        let at = self.absorbed()?;
+        let at = self.applied_position()?;
         let number = self.generations.seal(at)?.open().number;
         let (next, _) = open_generation(&self.generations, &self.vocabulary, number, writing.memory)?;
         // Running merges of the sealed generation finish in the background: it receives no more changes.
@@ -343,7 +343,7 @@ impl Index for EmbeddedIndex {
         Ok(at)
     }
 
-    fn snapshot(&self) -> Result<Arc<dyn IndexView>, IndexError> {
+    fn view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
         Ok(self.current_view()?)
     }
 
@@ -352,7 +352,7 @@ impl Index for EmbeddedIndex {
         let cached_view = self.cached_view.read().unwrap_or_else(PoisonError::into_inner).clone();
         match cached_view.filter(|_| self.in_service.load(Ordering::SeqCst)) {
             Some(view) => Ok(view),
-            None => self.snapshot(),
+            None => self.view(),
         }
     }
 }

@@ -16,13 +16,13 @@ use crate::view::IndexView;
 /// * Views are isolated: later commits and switches of generation do not affect them.
 pub trait Index: Send + Sync {
     /// Returns the library position up to which all changes have been applied and committed.
-    fn absorbed(&self) -> Result<LibraryPosition, IndexError>;
+    fn applied_position(&self) -> Result<LibraryPosition, IndexError>;
 
     /// Applies changes in order. They become visible with the next `commit`.
     fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError>;
 
-    /// Makes all applied changes visible and durable, and records `absorbed` as the library position they came from.
-    fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError>;
+    /// Makes all applied changes visible and durable, and records `applied` as the library position they came from.
+    fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError>;
 
     /// Seals the open latest generation and opens the next one, so that a history can be built up to this point.
     ///
@@ -34,13 +34,13 @@ pub trait Index: Send + Sync {
     fn vocabulary(&self) -> Arc<Vocabulary>;
 
     /// Returns a view of the current state.
-    fn snapshot(&self) -> Result<Arc<dyn IndexView>, IndexError>;
+    fn view(&self) -> Result<Arc<dyn IndexView>, IndexError>;
 
     /// Returns the most recently opened view without waiting for changes to be read.
     ///
     /// After [`EmbeddedIndex::serve`](crate::EmbeddedIndex::serve) the view is at most half a second old. The default
     /// implementation returns a current view.
     fn cached_view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
-        self.snapshot()
+        self.view()
     }
 }

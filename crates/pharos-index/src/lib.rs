@@ -3,7 +3,7 @@
 //! ```text
 //! write:  IndexChange ─▶ Index::apply ─▶ Index::commit ─▶ latest generation      (searchable within seconds)
 //!         all pages   ─▶ HistoryBuilder ─▶ verify ─▶ install ─▶ history generation (one rename)
-//! read:   Index::snapshot ─▶ IndexView ─▶ retrieve (stage 1) ─▶ evidence (stage 2) ─▶ result fields, texts
+//! read:   Index::view ─▶ IndexView ─▶ retrieve (stage 1) ─▶ evidence (stage 2) ─▶ result fields, texts
 //! ```
 //!
 //! The index is a chain of *generations*: one *history*, built in one go from the library, and a short chain of *latest*
@@ -16,9 +16,9 @@
 //! use pharos_index::{EmbeddedIndex, Index, Query};
 //!
 //! let index = EmbeddedIndex::open_reader("data/index".as_ref())?;
-//! let view = index.snapshot()?;
+//! let view = index.view()?;
 //! let found = view.search(&Query::Word("灯塔".into()), 10)?;
-//! for page in view.cards(&found.candidates)? {
+//! for page in view.result_fields(&found.candidates)? {
 //!     println!("{} {}", page.title, page.url);
 //! }
 //! # Ok(()) }

@@ -68,8 +68,8 @@ impl PanicGuard {
 }
 
 impl IndexView for PanicGuard {
-    fn generation(&self) -> &str {
-        self.view.generation()
+    fn state_id(&self) -> &str {
+        self.view.state_id()
     }
 
     fn history(&self) -> Option<&str> {
@@ -80,20 +80,20 @@ impl IndexView for PanicGuard {
         self.view.is_in_history(candidate)
     }
 
-    fn renewed(
+    fn refresh_candidates(
         &self,
         request: &RetrievalRequest<'_>,
         candidates: &[Candidate],
     ) -> Result<Vec<Option<Candidate>>, IndexError> {
-        self.run(|view| view.renewed(request, candidates))
+        self.run(|view| view.refresh_candidates(request, candidates))
     }
 
     fn pages(&self) -> Result<u64, IndexError> {
         self.run(ChainView::pages)
     }
 
-    fn knows(&self, word: &str, kind: WordKind) -> bool {
-        self.view.knows(word, kind)
+    fn is_indexed_word(&self, word: &str, kind: WordKind) -> bool {
+        self.view.is_indexed_word(word, kind)
     }
 
     fn retrieve(&self, request: &RetrievalRequest<'_>) -> Result<RetrievalResult, IndexError> {
@@ -136,8 +136,8 @@ impl IndexView for PanicGuard {
         self.view.maxima()
     }
 
-    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
-        self.run(|view| view.cards(candidates))
+    fn result_fields(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
+        self.run(|view| view.result_fields(candidates))
     }
 
     fn texts(&self, candidates: &[Candidate]) -> Result<Vec<StoredText>, IndexError> {
@@ -148,28 +148,36 @@ impl IndexView for PanicGuard {
         self.run(|view| view.candidates(pages))
     }
 
-    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
-        self.run(|view| view.figures(candidates))
+    fn link_figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
+        self.run(|view| view.link_figures(candidates))
     }
 
-    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
-        self.run(|view| view.likeness(candidates))
+    fn signatures(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
+        self.run(|view| view.signatures(candidates))
     }
 
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
         self.run(|view| view.page(page))
     }
 
-    fn titles(&self, scope: GenerationScope, each: &mut dyn FnMut(PageTitle<'_>)) -> Result<(), IndexError> {
-        self.run(|view| view.titles(scope, each))
+    fn for_each_title(
+        &self,
+        scope: GenerationScope,
+        each: &mut dyn FnMut(PageTitle<'_>),
+    ) -> Result<(), IndexError> {
+        self.run(|view| view.for_each_title(scope, each))
     }
 
-    fn words(&self, scope: GenerationScope, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
-        self.run(|view| view.words(scope, each))
+    fn for_each_word(
+        &self,
+        scope: GenerationScope,
+        each: &mut dyn FnMut(&str, u64),
+    ) -> Result<(), IndexError> {
+        self.run(|view| view.for_each_word(scope, each))
     }
 
-    fn figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
-        self.run(|view| view.figures_of(page))
+    fn link_figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
+        self.run(|view| view.link_figures_of(page))
     }
 }
 

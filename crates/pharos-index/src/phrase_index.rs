@@ -30,7 +30,7 @@ pub struct PhraseIndexes {
 
 impl PhraseIndexes {
     /// Creates the indexes from the phrases and words with the largest weights.
-    pub fn of(builder: PhraseIndexesBuilder, phrases: usize) -> Self {
+    pub fn from_builder(builder: PhraseIndexesBuilder, phrases: usize) -> Self {
         Self { phrases: builder.phrases.finish(phrases), words: builder.words.finish(MAX_WORDS) }
     }
 
@@ -62,7 +62,7 @@ impl PhraseIndexes {
     }
 
     /// Returns the modification time of the indexes in a folder, which identifies their version.
-    pub fn written(folder: &Path) -> Option<std::time::SystemTime> {
+    pub fn modified(folder: &Path) -> Option<std::time::SystemTime> {
         fs::metadata(folder.join(WORDS_FILE)).and_then(|meta| meta.modified()).ok()
     }
 
@@ -101,16 +101,16 @@ pub struct PhraseIndexesBuilder {
 
 impl PhraseIndexesBuilder {
     /// Collects the titles and words of all searchable pages.
-    pub fn of(view: &dyn IndexView, scope: GenerationScope) -> Result<Self, IndexError> {
+    pub fn from_view(view: &dyn IndexView, scope: GenerationScope) -> Result<Self, IndexError> {
         let mut builder = Self::default();
         let mut pages = 0;
-        view.titles(scope, &mut |title| {
+        view.for_each_title(scope, &mut |title| {
             pages += 1;
             let weight = 1.0 + RANK_BONUS * title.static_rank;
             title_parts(title.title).for_each(|part| builder.phrases.add(part, weight));
         })?;
         let min_documents = if pages < SMALL_COLLECTION { 1 } else { 2 };
-        view.words(scope, &mut |word, documents| {
+        view.for_each_word(scope, &mut |word, documents| {
             if documents >= min_documents && is_word(word) {
                 builder.words.add(word, documents as f32);
             }
@@ -166,13 +166,13 @@ mod tests {
         let mut builder = PhraseIndexesBuilder::default();
         builder.phrases.add("灯塔的历史", 3.0);
         builder.words.add("灯塔", 5.0);
-        let indexes = PhraseIndexes::of(builder, 10);
+        let indexes = PhraseIndexes::from_builder(builder, 10);
         indexes.write(folder.path()).unwrap();
         assert_eq!(PhraseIndexes::read(folder.path()), Some(indexes));
         fs::write(folder.path().join(WORDS_FILE), b"PHAROSB1 and nonsense").unwrap();
         assert_eq!(PhraseIndexes::read(folder.path()), None);
         PhraseIndexes::remove(folder.path()).unwrap();
         PhraseIndexes::remove(folder.path()).unwrap();
-        assert_eq!(PhraseIndexes::written(folder.path()), None);
+        assert_eq!(PhraseIndexes::modified(folder.path()), None);
     }
 }

@@ -79,7 +79,7 @@ pub struct GenerationStatistics {
     /// Name of its folder: `history-3`, `latest-7`.
     pub name: String,
     #[serde(flatten)]
-    pub figures: CollectionStatistics,
+    pub statistics: CollectionStatistics,
 }
 
 /// The statistics of one generation or of all.
@@ -227,7 +227,7 @@ impl ChainView {
             chain.documents += statistics.documents;
             chain.stale_documents += statistics.stale_documents;
             chain.space.add(&statistics.space);
-            generations.push(GenerationStatistics { name: generation_name(view), figures: statistics });
+            generations.push(GenerationStatistics { name: generation_name(view), statistics });
         }
         let selected = match self.generations.first() {
             Some(view) => IndexedField::select(view.searcher.schema(), rules.field.as_deref())?,
@@ -240,12 +240,12 @@ impl ChainView {
             generations
                 .iter_mut()
                 .zip(per_generation)
-                .for_each(|(generation, field)| generation.figures.fields.push(field));
+                .for_each(|(generation, field)| generation.statistics.fields.push(field));
         }
         chain.finish();
-        generations.iter_mut().for_each(|generation| generation.figures.finish());
+        generations.iter_mut().for_each(|generation| generation.statistics.finish());
         let estimates = CostEstimates::for_collection(&chain, rules.estimates);
-        Ok(IndexStatistics { generation: self.generation().to_string(), chain, generations, estimates })
+        Ok(IndexStatistics { generation: self.state_id().to_string(), chain, generations, estimates })
     }
 }
 

@@ -18,7 +18,7 @@ use crate::read::titles_and_words::PageTitle;
 /// A consistent, immutable read of all generations.
 pub trait IndexView: Send + Sync {
     /// Returns the identifier of this state. It differs whenever search results could differ.
-    fn generation(&self) -> &str;
+    fn state_id(&self) -> &str;
 
     /// Returns the identifier of the history generation, or `None` if there is no history.
     ///
@@ -33,7 +33,7 @@ pub trait IndexView: Send + Sync {
     ///
     /// Returns them in the same order, each at the address where it is now shown, or `None` if newer generations hide
     /// it. Scores are not recomputed.
-    fn renewed(
+    fn refresh_candidates(
         &self,
         request: &RetrievalRequest<'_>,
         candidates: &[Candidate],
@@ -44,7 +44,7 @@ pub trait IndexView: Send + Sync {
 
     /// Returns `true` if all generations were segmented with this word of the vocabulary. Only then does its term
     /// find every page that contains it.
-    fn knows(&self, word: &str, kind: WordKind) -> bool;
+    fn is_indexed_word(&self, word: &str, kind: WordKind) -> bool;
 
     /// Returns the best candidates for a request, best first, and the number of matches.
     fn retrieve(&self, request: &RetrievalRequest<'_>) -> Result<RetrievalResult, IndexError>;
@@ -90,38 +90,48 @@ pub trait IndexView: Send + Sync {
     fn maxima(&self) -> LinkMaxima;
 
     /// Returns the result fields of candidates of this view, in the same order. No text is read.
-    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError>;
+    fn result_fields(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError>;
 
     /// Returns the stored texts of candidates of this view, in the same order.
     fn texts(&self, candidates: &[Candidate]) -> Result<Vec<StoredText>, IndexError>;
 
     /// Returns the result fields and the stored texts of candidates of this view, in the same order.
     fn stored(&self, candidates: &[Candidate]) -> Result<Vec<StoredPage>, IndexError> {
-        let pages = candidates.iter().zip(self.cards(candidates)?).zip(self.texts(candidates)?);
-        Ok(pages.map(|((candidate, card), text)| StoredPage { page: candidate.page, card, text }).collect())
+        let pages = candidates.iter().zip(self.result_fields(candidates)?).zip(self.texts(candidates)?);
+        Ok(pages
+            .map(|((candidate, fields), text)| StoredPage { page: candidate.page, fields, text })
+            .collect())
     }
 
     /// Looks up pages as candidates of this view, in the same order. `None` marks pages that are not searchable.
     fn candidates(&self, pages: &[PageId]) -> Result<Vec<Option<Candidate>>, IndexError>;
 
     /// Returns the link figures of candidates of this view, in the same order.
-    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError>;
+    fn link_figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError>;
 
     /// Returns the duplicate group and signature of candidates of this view, in the same order.
-    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError>;
+    fn signatures(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError>;
 
     /// Returns the stored page at one address. A copy is returned with its own address and position.
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError>;
 
     /// Calls `each` with the title of every searchable page, in no particular order.
-    fn titles(&self, scope: GenerationScope, each: &mut dyn FnMut(PageTitle<'_>)) -> Result<(), IndexError>;
+    fn for_each_title(
+        &self,
+        scope: GenerationScope,
+        each: &mut dyn FnMut(PageTitle<'_>),
+    ) -> Result<(), IndexError>;
 
     /// Calls `each` with every word of the index, in byte order, and its approximate document frequency.
-    fn words(&self, scope: GenerationScope, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError>;
+    fn for_each_word(
+        &self,
+        scope: GenerationScope,
+        each: &mut dyn FnMut(&str, u64),
+    ) -> Result<(), IndexError>;
 
     /// Returns the link figures of the page at one address, so that they can be carried over when the page is fetched
     /// again.
-    fn figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError>;
+    fn link_figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError>;
 }
 
 /// A request to [`IndexView::retrieve`].

@@ -54,7 +54,7 @@ fn example(dir: &Path) -> EmbeddedIndex {
 fn change(index: &EmbeddedIndex, changes: Vec<IndexChange>) -> Arc<dyn IndexView> {
     index.apply(changes).unwrap();
     index.commit(at(9)).unwrap();
-    index.snapshot().unwrap()
+    index.view().unwrap()
 }
 
 fn gone(address: &str) -> IndexChange {
@@ -65,7 +65,7 @@ fn gone(address: &str) -> IndexChange {
 fn shown(view: &dyn IndexView, query: &Query) -> Vec<String> {
     let found = view.search(query, 100).unwrap();
     assert_eq!(found.total as usize, found.candidates.len());
-    let stored = view.cards(&found.candidates).unwrap();
+    let stored = view.result_fields(&found.candidates).unwrap();
     let mut shown: Vec<String> = found
         .candidates
         .iter()
@@ -94,13 +94,13 @@ fn not_site(host: &str) -> Query {
 #[test]
 fn copies_are_one_page_and_each_address_finds_it() {
     let dir = tempfile::tempdir().unwrap();
-    let view = example(dir.path()).snapshot().unwrap();
+    let view = example(dir.path()).view().unwrap();
     assert_eq!(view.pages().unwrap(), 2);
     assert_eq!(shown(&*view, &keeper()), ["a.example/ +2"]);
     let stored = view.page(url("c.example:8080/copy").id()).unwrap().unwrap();
-    assert_eq!((stored.card.url.as_str(), stored.card.position), ("http://c.example:8080/copy", at(30)));
+    assert_eq!((stored.fields.url.as_str(), stored.fields.position), ("http://c.example:8080/copy", at(30)));
     assert_eq!(
-        (stored.card.fetched, stored.text.body.as_str()),
+        (stored.fields.fetched, stored.text.body.as_str()),
         (Timestamp::from_millis(30), "lighthouse keeper")
     );
     assert_eq!(view.page(url("c.example/copy").id()).unwrap(), None);
@@ -134,7 +134,7 @@ fn a_page_is_shown_at_an_address_that_is_left() {
 fn a_site_is_asked_of_each_address() {
     let dir = tempfile::tempdir().unwrap();
     let index = example(dir.path());
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     assert_eq!(shown(&*view, &site("b.example")), ["www.b.example/copy +0"]);
     assert_eq!(shown(&*view, &site("c.example")), ["c.example:8080/copy +0"]);
     assert_eq!(shown(&*view, &site("c.example:8080")), ["c.example:8080/copy +0"]);
@@ -156,11 +156,11 @@ fn a_thousand_copies_are_kept_and_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let copies: Vec<PageCopy> = (0..1_200).map(|n| copy(&format!("s{n}.example/"), n)).collect();
     let index = index(dir.path(), &[page("a.example/", "keeper", copies)]);
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     assert_eq!(shown(&*view, &keeper()), [format!("a.example/ +{MAX_COPIES}")]);
     assert_eq!(view.search_addresses(&keeper(), usize::MAX).unwrap().candidates.len(), MAX_COPIES + 1);
     let stored = |n: usize| view.page(url(&format!("s{n}.example/")).id()).unwrap();
-    assert_eq!(stored(MAX_COPIES - 1).unwrap().card.position, at(MAX_COPIES as u64 - 1));
+    assert_eq!(stored(MAX_COPIES - 1).unwrap().fields.position, at(MAX_COPIES as u64 - 1));
     assert_eq!(stored(MAX_COPIES), None);
     assert_eq!(shown(&*view, &site("s998.example")), ["s998.example/ +0"]);
 }
@@ -178,7 +178,7 @@ fn latest_has_every_address_by_itself() {
 #[test]
 fn figures_and_likeness_come_back_as_they_went_in() {
     let dir = tempfile::tempdir().unwrap();
-    let web = LinkFigures {
+    let link_figures = LinkFigures {
         page_rank: 1.5,
         site_rank: 0.25,
         link_weight: 0.125,
@@ -191,29 +191,29 @@ fn figures_and_likeness_come_back_as_they_went_in() {
         directory_depth: u32::MAX,
     };
     let known = IndexDocument {
-        web,
+        link_figures,
         group: Some(url("b.example/").id()),
         signature: Some([7; 132].into()),
         ..page("a.example/", "keeper", vec![copy("b.example/", 2)])
     };
     let too_long = IndexDocument { signature: Some([7; 257].into()), ..page("c.example/", "keeper", vec![]) };
     let index = index(dir.path(), &[known.clone(), too_long]);
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let mut found = view.search(&keeper(), 9).unwrap().candidates;
     found.sort_by_key(|candidate| candidate.page != known.url.id());
-    assert_eq!(view.figures(&found).unwrap(), [web, LinkFigures::default()]);
-    let likeness = view.likeness(&found).unwrap();
+    assert_eq!(view.link_figures(&found).unwrap(), [link_figures, LinkFigures::default()]);
+    let likeness = view.signatures(&found).unwrap();
     assert_eq!((likeness[0].group, &likeness[0].signature), (known.group, &known.signature));
     assert_eq!(likeness[1], Default::default());
 
     assert_eq!(
-        view.figures_of(url("b.example/").id()).unwrap(),
-        Some(web),
+        view.link_figures_of(url("b.example/").id()).unwrap(),
+        Some(link_figures),
         "a copy has the figures of its page"
     );
-    assert_eq!(view.figures_of(url("d.example/").id()).unwrap(), None);
+    assert_eq!(view.link_figures_of(url("d.example/").id()).unwrap(), None);
     let gone = change(&index, vec![gone("a.example/")]);
-    assert_eq!(gone.figures_of(url("a.example/").id()).unwrap(), None);
+    assert_eq!(gone.link_figures_of(url("a.example/").id()).unwrap(), None);
 }
 
 #[test]
@@ -229,14 +229,14 @@ fn copies_keep_their_order_when_segments_are_merged() {
         history.add(&page(&address(n, 0), "keeper", copies)).unwrap();
     }
     index.generations().install(history.finish(at(1)).unwrap()).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     for (n, c) in (0..400).flat_map(|n| (1..=n % 4).map(move |c| (n, c))) {
-        let stored = view.page(url(&address(n, c)).id()).unwrap().unwrap().card;
+        let stored = view.page(url(&address(n, c)).id()).unwrap().unwrap().fields;
         assert_eq!((stored.url, stored.position), (url(&address(n, c)).to_string(), at(10 * n + c)));
     }
     for host in (0..11).map(|n| format!("s{n}.example")) {
         let found = view.search(&site(&host), 1_000).unwrap();
-        for page in view.cards(&found.candidates).unwrap() {
+        for page in view.result_fields(&found.candidates).unwrap() {
             assert!(page.url.starts_with(&format!("http://{host}/")), "{} is not of {host}", page.url);
         }
     }
@@ -249,14 +249,14 @@ fn what_history_gave_is_renewed_at_the_address_that_is_left() {
     let query = keeper();
     let [first, every] = [false, true]
         .map(|every_address| RetrievalRequest { every_address, ..RetrievalRequest::new(&query, 9) });
-    let before = index.snapshot().unwrap();
+    let before = index.view().unwrap();
     let had = [&first, &every].map(|asked| before.retrieve(asked).unwrap().candidates);
     assert_eq!((had[0].len(), had[0][0].copies, had[1].len()), (1, 2, 3));
     let now = change(&index, vec![gone("a.example/")]);
-    let renewed = now.renewed(&first, &had[0]).unwrap()[0].unwrap();
+    let renewed = now.refresh_candidates(&first, &had[0]).unwrap()[0].unwrap();
     assert_eq!((renewed.page, renewed.copies), (url("www.b.example/copy").id(), 1));
     assert_eq!(now.retrieve(&first).unwrap().candidates[0].page, renewed.page);
-    assert_eq!(now.renewed(&every, &had[1]).unwrap().into_iter().flatten().count(), 2);
+    assert_eq!(now.refresh_candidates(&every, &had[1]).unwrap().into_iter().flatten().count(), 2);
     let now = change(&index, vec![gone("www.b.example/copy"), gone("c.example:8080/copy")]);
-    assert_eq!(now.renewed(&first, &had[0]).unwrap(), [None]);
+    assert_eq!(now.refresh_candidates(&first, &had[0]).unwrap(), [None]);
 }

@@ -52,12 +52,12 @@ fn build(index: &EmbeddedIndex, to: u64) -> u64 {
     let _builder = generations.lock_builder().unwrap();
     index.seal().unwrap();
     let mut history = HistoryBuilder::begin(generations, 1, 16 << 20, 1 << 20).unwrap();
-    for (path, body) in texts(&*index.snapshot().unwrap()) {
+    for (path, body) in texts(&*index.view().unwrap()) {
         history.add(&document(&path, &body)).unwrap();
     }
     let history = history.finish(at(to)).unwrap();
-    generations.wish(BuilderRequest::Install(history)).unwrap();
-    assert_eq!(index.fulfil_wish().unwrap(), Some(BuilderRequest::Install(history)));
+    generations.leave_request(BuilderRequest::Install(history)).unwrap();
+    assert_eq!(index.serve_request().unwrap(), Some(BuilderRequest::Install(history)));
     history.number
 }
 
@@ -71,7 +71,7 @@ fn try_texts(view: &dyn IndexView) -> Result<BTreeMap<String, String>, IndexErro
     let stored = view.stored(&found.candidates)?;
     let path = |url: &str| PageUrl::parse(url).unwrap().path_and_query().to_string();
     let texts: BTreeMap<String, String> =
-        stored.into_iter().map(|page| (path(&page.card.url), page.text.body)).collect();
+        stored.into_iter().map(|page| (path(&page.fields.url), page.text.body)).collect();
     assert_eq!(texts.len() as u64, found.total, "a page is duplicated");
     Ok(texts)
 }
@@ -79,7 +79,7 @@ fn try_texts(view: &dyn IndexView) -> Result<BTreeMap<String, String>, IndexErro
 fn now(index: &EmbeddedIndex) -> BTreeMap<String, String> {
     // A reader checks for changes every 200 ms.
     std::thread::sleep(Duration::from_millis(250));
-    texts(&*index.snapshot().unwrap())
+    texts(&*index.view().unwrap())
 }
 
 /// Creates an index with two builds and changes before, between and after them.
@@ -102,16 +102,16 @@ fn a_rollback_shows_no_deleted_and_no_duplicate_pages() {
     let (index, expected) = index_after_two_builds(dir.path());
     let reader = EmbeddedIndex::open_reader(dir.path()).unwrap();
     assert_eq!(now(&reader), expected);
-    let before = index.snapshot().unwrap().generation().to_string();
-    index.generations().wish(BuilderRequest::Rollback(2)).unwrap();
-    assert_eq!(index.fulfil_wish().unwrap(), Some(BuilderRequest::Rollback(2)));
+    let before = index.view().unwrap().state_id().to_string();
+    index.generations().leave_request(BuilderRequest::Rollback(2)).unwrap();
+    assert_eq!(index.serve_request().unwrap(), Some(BuilderRequest::Rollback(2)));
     for index in [&index, &reader] {
         assert_eq!(now(index), expected);
-        assert_ne!(index.snapshot().unwrap().generation(), before);
+        assert_ne!(index.view().unwrap().state_id(), before);
     }
     assert!(dir.path().join("history-1").exists() && !dir.path().join("history-2").exists());
     assert!(matches!(index.roll_back(), Err(IndexError::NoPrevious { .. })));
-    assert_eq!(index.absorbed().unwrap(), at(300));
+    assert_eq!(index.applied_position().unwrap(), at(300));
     assert!(verify_generations(dir.path()).unwrap().iter().all(|report| report.flaws.is_empty()));
     // The next build gets a new number, and the previous history is kept.
     change(&index, 310, vec![put("/late", "fourth words")]);
@@ -141,15 +141,15 @@ fn the_gap_of_a_rollback_is_replayed_first() {
     index.seal().unwrap();
     generations.install(history.finish(at(200)).unwrap()).unwrap();
     let index = open_again(index, dir.path());
-    assert_eq!(index.absorbed().unwrap(), at(200));
+    assert_eq!(index.applied_position().unwrap(), at(200));
     change(&index, 300, vec![put("/c", "third words")]);
 
-    generations.wish(BuilderRequest::Rollback(2)).unwrap();
-    let refused = index.fulfil_wish().unwrap_err().to_string();
+    generations.leave_request(BuilderRequest::Rollback(2)).unwrap();
+    let refused = index.serve_request().unwrap_err().to_string();
     assert!(refused.contains("00000001:100 to 00000001:200"), "{refused}");
-    assert_eq!((generations.waiting(), now(&index).len()), (None, 3));
+    assert_eq!((generations.pending_request(), now(&index).len()), (None, 3));
     assert!(index.close_gap().unwrap());
-    assert_eq!(index.absorbed().unwrap(), at(100), "the replay starts here");
+    assert_eq!(index.applied_position().unwrap(), at(100), "the replay starts here");
     change(&index, 300, vec![put("/a", "second words"), put("/b", "second words"), put("/c", "third words")]);
     let expected = now(&index);
     index.roll_back().unwrap();
@@ -217,10 +217,15 @@ fn a_damaged_history_is_refused_and_the_previous_one_serves() {
     let list = fs::read(dir.path().join("CURRENT")).unwrap();
     damage_each(&dir.path().join("history-2"), 12, |path| {
         let reader = Arc::new(EmbeddedIndex::open_reader(dir.path()).unwrap());
-        assert_eq!(texts(&*reader.snapshot().unwrap()), expected, "{}", path.display());
-        assert_eq!(reader.refused().unwrap().map(|history| history.number), Some(2), "{}", path.display());
+        assert_eq!(texts(&*reader.view().unwrap()), expected, "{}", path.display());
+        assert_eq!(
+            reader.refused_history().unwrap().map(|history| history.number),
+            Some(2),
+            "{}",
+            path.display()
+        );
         reader.serve().unwrap();
-        assert_eq!(texts(&*reader.snapshot().unwrap()), expected);
+        assert_eq!(texts(&*reader.view().unwrap()), expected);
         let flaws = check_generations(dir.path()).unwrap();
         assert!(
             matches!(&flaws[..], [flaw] if flaw.path.starts_with(dir.path().join("history-2"))),
@@ -232,9 +237,9 @@ fn a_damaged_history_is_refused_and_the_previous_one_serves() {
     let meta = dir.path().join("history-2/meta.json");
     fs::write(&meta, "{}").unwrap();
     let owner = open(dir.path());
-    assert!(owner.refused().unwrap().is_some() && !owner.close_gap().unwrap());
+    assert!(owner.refused_history().unwrap().is_some() && !owner.close_gap().unwrap());
     owner.roll_back().unwrap();
-    assert_eq!((owner.refused().unwrap(), now(&owner)), (None, expected));
+    assert_eq!((owner.refused_history().unwrap(), now(&owner)), (None, expected));
 }
 
 #[test]
@@ -263,7 +268,7 @@ fn damaged_latest_generations_never_panic() {
     copy(whole.path(), dir.path());
     let (mut answers, mut errors) = (0, 0);
     damage_each(&dir.path().join("latest-3"), 12, |_| {
-        let answer = EmbeddedIndex::open_reader(dir.path()).and_then(|index| try_texts(&*index.snapshot()?));
+        let answer = EmbeddedIndex::open_reader(dir.path()).and_then(|index| try_texts(&*index.view()?));
         match answer {
             Ok(_) => answers += 1,
             Err(error) => {
@@ -286,7 +291,7 @@ fn a_replaced_history_is_closed_without_a_query() {
     build(&index, 100);
     let reader = Arc::new(EmbeddedIndex::open_reader(dir.path()).unwrap());
     reader.serve().unwrap();
-    reader.snapshot().unwrap();
+    reader.view().unwrap();
     change(&index, 200, vec![put("/new", "second words")]);
     let folder = |number: u64| Generations::at(dir.path()).history_dir(number).display().to_string();
     let is_mapped = |number| fs::read_to_string("/proc/self/maps").unwrap().contains(&folder(number));

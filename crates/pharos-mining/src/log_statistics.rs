@@ -86,7 +86,7 @@ impl LogStatistics {
         let (follower, state) = (&mut statistics.follower, &mut statistics.state);
         let follower = follower.get_mut().unwrap_or_else(PoisonError::into_inner);
         follower.poll(&mut |record| state.record(record))?;
-        statistics.learn(NewRecords::default(), now);
+        statistics.apply(NewRecords::default(), now);
         Ok(statistics)
     }
 
@@ -102,7 +102,7 @@ impl LogStatistics {
     }
 
     /// Applies the records that were read.
-    pub fn learn(&mut self, records: NewRecords, now: Timestamp) {
+    pub fn apply(&mut self, records: NewRecords, now: Timestamp) {
         self.now = now;
         if now.date() != self.day {
             self.day = now.date();
@@ -141,7 +141,7 @@ impl LogStatistics {
     }
 
     /// Returns the counts of all queries in the last 24 hours.
-    pub fn hourly_of_all(&self) -> Vec<u64> {
+    pub fn hourly_total(&self) -> Vec<u64> {
         self.state.frequency.hourly_of_all(self.now)
     }
 
@@ -205,7 +205,7 @@ impl StatisticsState {
 
     fn click(&mut self, record: ClickRecord) {
         let (ClickKind::Result | ClickKind::Snapshot, Some(url)) = (record.kind, record.url) else { return };
-        let asked = match record.asked.trim() {
+        let asked = match record.searched.trim() {
             "" => self.open.get(&record.impression),
             asked => Some(one_space(asked)),
         };
@@ -286,7 +286,7 @@ mod tests {
             impression: query_id.into(),
             visit: "v".into(),
             kind: ClickKind::Result,
-            asked: asked.into(),
+            searched: asked.into(),
             rank: Some(rank),
             order: None,
             url: Some(url.into()),
@@ -298,7 +298,7 @@ mod tests {
     fn refresh(statistics: &mut LogStatistics, now: Timestamp) -> usize {
         let records = statistics.read(now).unwrap();
         let count = records.0.len();
-        statistics.learn(records, now);
+        statistics.apply(records, now);
         count
     }
 

@@ -68,7 +68,7 @@ fn check(dir: &Path) -> (usize, pharos_core::Timestamp) {
                 }
                 (last, at) = (number, record.at);
             }
-            Err(line) => assert_eq!(line.flaw, LineError::Unfinished, "{line}"),
+            Err(line) => assert_eq!(line.error, LineError::Unfinished, "{line}"),
         }
     }
     (writers, at)

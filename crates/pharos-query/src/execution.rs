@@ -250,7 +250,7 @@ impl QueryExecution<'_> {
 }
 
 fn build_hit(stored: StoredPage, listed: &ListedResult, words: &Marker) -> SearchHit {
-    let StoredPage { page, card: fields, text } = stored;
+    let StoredPage { page, fields, text } = stored;
     let title = if fields.title.trim().is_empty() { fields.url.clone() } else { fields.title };
     let snippet = make_snippet(&text, fields.max_snippet, words);
     SearchHit {

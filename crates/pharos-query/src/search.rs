@@ -115,23 +115,23 @@ impl SearchService {
     }
 
     /// Replaces the sources of suggestions and corrections.
-    pub fn set_help(&self, help: SuggestionSources) {
+    pub fn set_suggestion_sources(&self, help: SuggestionSources) {
         *self.help.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(help);
     }
 
     /// Returns the sources of suggestions and corrections.
-    pub fn help(&self) -> Arc<SuggestionSources> {
+    pub fn suggestion_sources(&self) -> Arc<SuggestionSources> {
         Arc::clone(&self.help.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
     /// Returns a view of the current index.
-    pub fn snapshot(&self) -> Result<Arc<dyn IndexView>, QueryError> {
-        Ok(self.index.snapshot()?)
+    pub fn view(&self) -> Result<Arc<dyn IndexView>, QueryError> {
+        Ok(self.index.view()?)
     }
 
     /// Returns `true` if a response has so few results that the query may be misspelled.
-    pub fn is_doubtful(&self, response: &SearchResponse) -> Result<bool, QueryError> {
-        Ok(self.few_results(&*self.index.snapshot()?, response)?.is_some())
+    pub fn has_few_results(&self, response: &SearchResponse) -> Result<bool, QueryError> {
+        Ok(self.few_results(&*self.index.view()?, response)?.is_some())
     }
 
     /// Returns the number of results if it is so low that the query may be misspelled.
@@ -152,7 +152,7 @@ impl SearchService {
         if response.relaxed {
             return Ok(0);
         }
-        let is_indexed = |word: &str, kind| view.knows(word, kind);
+        let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
         let expression = self.parse(&response.query);
         if expression.to_split_query(&is_indexed).is_some() {
             // The characters of an unknown word may be scattered over the pages found.
@@ -164,11 +164,11 @@ impl SearchService {
 
     /// Returns a correction for a query with few results, if one has more results.
     pub fn correction(&self, response: &SearchResponse) -> Result<Option<String>, QueryError> {
-        let help = self.help();
+        let help = self.suggestion_sources();
         if help.is_empty() {
             return Ok(None);
         }
-        let view = self.index.snapshot()?;
+        let view = self.index.view()?;
         let Some(results) = self.few_results(&*view, response)? else { return Ok(None) };
         let pages = |term: &str| {
             let found = view.frequencies(&[term.to_string()]);
@@ -176,7 +176,7 @@ impl SearchService {
         };
         let corrector = Corrector { suggestions: &help, costs: &self.correct, pages: &pages };
         for text in corrector.corrections(&response.query) {
-            let is_indexed = |word: &str, kind| view.knows(word, kind);
+            let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
             let corrected = self.parse(&text).to_query(&is_indexed);
             if view.count(&corrected, COUNT_LIMIT)?.pages > results {
                 return Ok(Some(text));
@@ -186,7 +186,7 @@ impl SearchService {
     }
 
     /// Records a click on a page from the nth result page of a query, counted from 1. It takes effect immediately.
-    pub fn click(&self, query: &str, page: PageId, nth: usize) {
+    pub fn record_click(&self, query: &str, page: PageId, nth: usize) {
         self.clicks().click(query, page, nth);
     }
 
@@ -221,7 +221,7 @@ impl SearchService {
     }
 
     /// Returns the cached response to a request in the current state, if any. Takes microseconds.
-    pub fn known(&self, request: &SearchRequest) -> Result<Option<SearchResponse>, QueryError> {
+    pub fn cached_response(&self, request: &SearchRequest) -> Result<Option<SearchResponse>, QueryError> {
         let started = Instant::now();
         let prepared = self.prepare(request, self.query.max_length, self.index.cached_view()?);
         let cached = prepared
@@ -247,7 +247,7 @@ impl SearchService {
         self.caches.observe_history(view.history());
         let clicks = self.clicks();
         let state = ResponseState {
-            generation: view.generation().to_string(),
+            generation: view.state_id().to_string(),
             day: self.today(),
             words: self.index.vocabulary(),
             clicks: clicks.stamp(&text),
@@ -267,7 +267,7 @@ impl SearchService {
         started: Instant,
     ) -> Result<SearchResponse, QueryError> {
         let PreparedQuery { text, size, page, view, clicks, state, key } =
-            self.prepare(request, length, self.index.snapshot()?);
+            self.prepare(request, length, self.index.view()?);
         if let Some(key) = &key {
             let cached = self.caches.responses.get(key, &state);
             record_lookup("answers", cached.is_some());
@@ -276,13 +276,13 @@ impl SearchService {
             }
         }
         let stage = StageTimer::start();
-        let analyser = Analyser::with(Arc::clone(&state.words));
+        let analyser = Analyser::with_vocabulary(Arc::clone(&state.words));
         let typed = parse(&text, &analyser);
         stage.stop("understand");
         let mut response = SearchResponse {
             query: text,
             understood: typed.to_string(),
-            generation: view.generation().to_string(),
+            generation: view.state_id().to_string(),
             total_is_exact: true,
             page,
             ..SearchResponse::default()
@@ -317,8 +317,8 @@ impl SearchService {
         if expression.is_empty() {
             return Ok(Vec::new());
         }
-        let view = self.index.snapshot()?;
-        let is_indexed = |word: &str, kind| view.knows(word, kind);
+        let view = self.index.view()?;
+        let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
         let mut found = view.search_addresses(&expression.to_query(&is_indexed), usize::MAX)?;
         if found.candidates.is_empty()
             && let Some(split) = expression.to_split_query(&is_indexed)
@@ -345,13 +345,13 @@ impl SearchService {
         count: usize,
         options: ResultOptions,
     ) -> Result<Vec<PageId>, QueryError> {
-        let analyser = Analyser::with(self.index.vocabulary());
+        let analyser = Analyser::with_vocabulary(self.index.vocabulary());
         let text: String = text.chars().take(self.query.max_length).collect();
         let expression = parse(&text, &analyser);
         if expression.is_empty() {
             return Ok(Vec::new());
         }
-        let view = self.index.snapshot()?;
+        let view = self.index.view()?;
         let query = QueryConfig { max_results: count, ..self.query.clone() };
         let (clicks, ranking) = (self.clicks(), self.ranking());
         let retriever = self.retriever(&*view, &analyser, &clicks, &ranking);
@@ -367,12 +367,12 @@ impl SearchService {
 
     /// Returns the result fields of one page.
     pub fn page(&self, id: PageId) -> Result<Option<ResultFields>, QueryError> {
-        Ok(self.index.snapshot()?.page(id)?.map(|page| page.card))
+        Ok(self.index.view()?.page(id)?.map(|page| page.fields))
     }
 
     /// Returns the number of searchable pages.
     pub fn pages(&self) -> Result<u64, QueryError> {
-        Ok(self.index.snapshot()?.pages()?)
+        Ok(self.index.view()?.pages()?)
     }
 
     /// Returns the words of a query that can be highlighted in its results.
@@ -383,7 +383,7 @@ impl SearchService {
     /// Parses a text with the current vocabulary of the installation.
     fn parse(&self, text: &str) -> Expression {
         let text: String = text.chars().take(self.query.max_length).collect();
-        parse(&text, &Analyser::with(self.index.vocabulary()))
+        parse(&text, &Analyser::with_vocabulary(self.index.vocabulary()))
     }
 
     fn retriever<'a>(
@@ -565,12 +565,12 @@ mod tests {
             "no suggestions are loaded yet"
         );
         let config = Config::default();
-        let view = search.snapshot().unwrap();
+        let view = search.view().unwrap();
         let gather = |before: &SuggestionSources| {
             let queries = [("lighthouse keepers".to_string(), 9)];
-            SuggestionSources::gather(dir.path(), &*view, queries, &config.suggest, before).unwrap()
+            SuggestionSources::collect(dir.path(), &*view, queries, &config.suggest, before).unwrap()
         };
-        search.set_help(gather(&gather(&SuggestionSources::default())));
+        search.set_suggestion_sources(gather(&gather(&SuggestionSources::default())));
         let response = search.run(&SearchRequest::new("lighthuose keepers of")).unwrap();
         assert_eq!(response.corrected.as_deref(), Some("lighthouse keepers of"));
         assert!(response.relaxed && response.query == "lighthuose keepers of");
@@ -580,7 +580,12 @@ mod tests {
             assert_eq!(search.run(&SearchRequest::new(right)).unwrap().corrected, None, "{right}");
         }
         let suggest = |typed| -> Vec<String> {
-            search.help().suggest(typed, 3).into_iter().map(|suggestion| suggestion.text).collect()
+            search
+                .suggestion_sources()
+                .suggest(typed, 3)
+                .into_iter()
+                .map(|suggestion| suggestion.text)
+                .collect()
         };
         assert_eq!(suggest("ligh")[0], "lighthouse keepers", "past queries come first");
         assert_eq!(suggest("zhoujie"), ["周杰伦演唱会", "周杰伦"]);
@@ -588,8 +593,8 @@ mod tests {
         assert!(suggest("\u{0}").is_empty() && suggest("").is_empty());
         let blocked =
             pharos_core::config::SuggestConfig { block: vec!["Keeper".into()], ..config.suggest.clone() };
-        search.set_help(
-            SuggestionSources::gather(
+        search.set_suggestion_sources(
+            SuggestionSources::collect(
                 dir.path(),
                 &*view,
                 [("lighthouse keepers".into(), 9)],
@@ -609,7 +614,8 @@ mod tests {
         ]);
         let with = |filters: Filters| {
             let request = SearchRequest { filters, facets: true, ..SearchRequest::new("lighthouse") };
-            let (first, again) = (search.run(&request).unwrap(), search.known(&request).unwrap().unwrap());
+            let (first, again) =
+                (search.run(&request).unwrap(), search.cached_response(&request).unwrap().unwrap());
             assert_eq!(again.cache, CacheUse::Hit);
             assert_eq!((&first.hits, &first.facets), (&again.hits, &again.facets));
             first
@@ -629,7 +635,7 @@ mod tests {
             0,
             "the pages have no date"
         );
-        assert!(search.known(&SearchRequest::new("never searched")).unwrap().is_none());
+        assert!(search.cached_response(&SearchRequest::new("never searched")).unwrap().is_none());
     }
 
     #[test]

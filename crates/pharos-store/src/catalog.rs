@@ -44,7 +44,7 @@ pub const MAX_FAILURES_SCANNED: usize = 20_000;
 /// * Readers see the state between two `apply` calls, never a partial batch.
 pub trait Catalog: Send + Sync {
     /// Returns the library position up to which all records have been applied.
-    fn absorbed(&self) -> Result<LibraryPosition, StoreError>;
+    fn applied_position(&self) -> Result<LibraryPosition, StoreError>;
 
     /// Applies changes in order and records `position` as the applied position. A batch that was applied before
     /// changes nothing, but its outdated responses are returned again.
@@ -76,7 +76,7 @@ pub trait Catalog: Send + Sync {
     fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 
     /// Returns the sites with the oldest last visit, and that visit. Sites that were never visited come first.
-    fn longest_unvisited(&self, limit: usize) -> Result<Vec<(SiteName, Option<Timestamp>)>, StoreError>;
+    fn least_recently_visited(&self, limit: usize) -> Result<Vec<(SiteName, Option<Timestamp>)>, StoreError>;
 
     /// Returns the time of the last visit to any site.
     fn last_visit(&self) -> Result<Option<Timestamp>, StoreError>;
@@ -88,7 +88,7 @@ pub trait Catalog: Send + Sync {
     fn site(&self, site: SiteId) -> Result<Option<SiteReport>, StoreError>;
 
     /// Returns the number of responses of a site since `since`.
-    fn answers_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError>;
+    fn responses_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError>;
 
     /// Returns the home page of each mirror with the home page of its original.
     fn aliases(&self) -> Result<Vec<(PageUrl, PageUrl)>, StoreError>;
@@ -144,12 +144,12 @@ pub trait Catalog: Send + Sync {
     ///
     /// Reasons are not indexed. A query for a part of a reason scans only the newest [`MAX_FAILURES_SCANNED`]
     /// failures that match otherwise; older matches may exist.
-    fn troubles(&self, query: &PageFailureQuery) -> Result<Vec<PageFailure>, StoreError>;
+    fn failures(&self, query: &PageFailureQuery) -> Result<Vec<PageFailure>, StoreError>;
 
     /// Returns the reasons of the newest failures with their counts, most frequent first. At most `of` failures are
     /// counted, and at most [`MAX_FAILURES_SCANNED`]. Numbers and addresses in a reason are masked, so that similar
     /// reasons are counted together.
-    fn trouble_reasons(&self, of: usize) -> Result<Vec<(String, u64)>, StoreError>;
+    fn failure_reasons(&self, of: usize) -> Result<Vec<(String, u64)>, StoreError>;
 
     /// Checks the catalog for damage and inconsistencies, reading all of it once. Returns one line per problem, or
     /// nothing if there is none.

@@ -18,14 +18,14 @@
 //! let dir = Path::new("data/library");
 //! let library = DiskLibrary::open_reader(dir)?;
 //! let mut derived = DerivedWriter::open(dir, 1)?;
-//! for stored in library.scan(derived.absorbed(), None)? {
+//! for stored in library.scan(derived.durable_position(), None)? {
 //!     derived.add([analyse(stored?)])?;
 //! }
 //! derived.flush()?;
 //!
 //! for item in DerivedReader::open(dir, 1).pages(LibraryPosition::START, library.end()?) {
 //!     match item? {
-//!         DerivedItem::Kept(stored) => println!("{} {}", stored.url, stored.page.title),
+//!         DerivedItem::Present(stored) => println!("{} {}", stored.url, stored.page.title),
 //!         DerivedItem::Gap { from, to } => println!("to be read from the library: {from} to {to}"),
 //!     }
 //! }
@@ -82,7 +82,7 @@ pub struct DerivedRecord {
 /// A stored item, or a library range without stored data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DerivedItem<T> {
-    Kept(T),
+    Present(T),
     /// No valid block of the requested analyser covers this range; the raw pages have to be analysed again.
     Gap {
         from: LibraryPosition,

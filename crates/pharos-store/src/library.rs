@@ -55,7 +55,7 @@ pub trait Library: Send + Sync {
 
     /// Returns `true` if there is a response or revisit at a position. Records dropped by compaction and unreadable
     /// records give `false`. Only the beginning of a record is read, so later damage is not detected.
-    fn has_answer(&self, position: LibraryPosition) -> bool {
+    fn has_response(&self, position: LibraryPosition) -> bool {
         let content = self.read(position).map(|stored| stored.record.content);
         matches!(content, Ok(RecordContent::Response(_) | RecordContent::Revisit(_)))
     }
@@ -73,9 +73,9 @@ pub trait Library: Send + Sync {
     fn with_content(&self, stored: StoredRecord) -> Result<RawResponse, StoreError> {
         match stored.record.content {
             RecordContent::Response(response) => Ok(response),
-            RecordContent::Revisit(revisit) => match self.read(revisit.of)?.record.content {
+            RecordContent::Revisit(revisit) => match self.read(revisit.refers_to)?.record.content {
                 RecordContent::Response(earlier) => Ok(revisit.resolve(earlier)),
-                _ => Err(StoreError::NoRecord(revisit.of)),
+                _ => Err(StoreError::NoRecord(revisit.refers_to)),
             },
             RecordContent::Event(_) => Err(StoreError::NoRecord(stored.position)),
         }

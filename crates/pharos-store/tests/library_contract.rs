@@ -121,8 +121,8 @@ fn revisits_resolve_to_their_content(open: Open<'_>) {
         status: 200,
         headers: vec![("ETag".into(), "\"x\"".into())],
         address: None,
-        of: full,
-        of_at: page(3).at,
+        refers_to: full,
+        refers_to_at: page(3).at,
         digest: "sha1:AAAA".into(),
     };
     let again = LibraryRecord::new(url(3), Timestamp::EPOCH, RecordContent::Revisit(revisit));

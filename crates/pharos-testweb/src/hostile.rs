@@ -89,7 +89,7 @@ pub enum ExpectedOutcome {
     /// Either a response or a reason, for hosts that fail at times.
     Settled,
     /// The server must never see a request for it.
-    NeverAsked,
+    NeverRequested,
     /// Maximum number of requests to the host of the URL, including robots.txt.
     AtMost(usize),
     /// Maximum number of requests to these hosts together.
@@ -103,7 +103,7 @@ pub struct Expectation {
     pub url: String,
     pub outcome: ExpectedOutcome,
     /// Text contained in the stored page.
-    pub says: Option<&'static str>,
+    pub text: Option<&'static str>,
     /// Reason for the expectation.
     pub note: &'static str,
 }
@@ -211,7 +211,7 @@ impl HostileWeb {
                 all.push(Expectation {
                     url,
                     outcome: expectation.outcome,
-                    says: expectation.says,
+                    text: expectation.says,
                     note: expectation.note,
                 });
             }
@@ -219,7 +219,7 @@ impl HostileWeb {
         for decoy in &self.decoys {
             let url = format!("http://{decoy}/");
             let note = "only redirects lead to this address, from a host that must not send a crawler there";
-            all.push(Expectation { url, outcome: ExpectedOutcome::AtMost(0), says: None, note });
+            all.push(Expectation { url, outcome: ExpectedOutcome::AtMost(0), text: None, note });
         }
         all
     }
@@ -231,7 +231,7 @@ impl HostileWeb {
 
     /// Removes a page: its host responds with 404 or 410 from now on. Only the hosts `vanishing.test` (404) and
     /// `vanished-for-good.test` (410) support this.
-    pub fn take_away(&self, url: &str) {
+    pub fn remove_page(&self, url: &str) {
         let mut taken_away = self.state.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         taken_away.insert(url.to_string());
     }

@@ -61,7 +61,7 @@ pub struct CopySpec {
     pub excerpts: usize,
     /// Articles that share two paragraphs of boilerplate with about four others of their host, and nothing else. They
     /// are no copies.
-    pub template_twins: usize,
+    pub series_articles: usize,
     /// Hosts that serve all pages of another host under the same paths; every second one says so in a banner.
     pub mirrors: usize,
     /// Second URLs of articles, with a canonical link to the first.
@@ -79,7 +79,7 @@ impl FromStr for CopySpec {
             let place = match kind.trim() {
                 "reprints" => &mut copies.reprints,
                 "excerpts" => &mut copies.excerpts,
-                "twins" => &mut copies.template_twins,
+                "twins" => &mut copies.series_articles,
                 "mirrors" => &mut copies.mirrors,
                 "variants" => &mut copies.canonical_variants,
                 other => {

@@ -37,7 +37,7 @@ pub struct Token {
 /// Splits text into terms.
 ///
 /// Uses the base dictionary alone ([`Analyser::shared`]), or the base dictionary and the words of an
-/// installation ([`Analyser::with`]).
+/// installation ([`Analyser::with_vocabulary`]).
 pub struct Analyser {
     vocabulary: Arc<Vocabulary>,
 }
@@ -57,24 +57,24 @@ impl Analyser {
     /// Returns the process-wide analyser that uses the base dictionary alone.
     pub fn shared() -> &'static Analyser {
         static SHARED: LazyLock<Analyser> =
-            LazyLock::new(|| Analyser::with(Arc::new(Vocabulary::new(Dictionary::base()))));
+            LazyLock::new(|| Analyser::with_vocabulary(Arc::new(Vocabulary::new(Dictionary::base()))));
         &SHARED
     }
 
     /// Creates an analyser that uses `vocabulary` in addition to the base dictionary.
-    pub fn with(vocabulary: Arc<Vocabulary>) -> Self {
+    pub fn with_vocabulary(vocabulary: Arc<Vocabulary>) -> Self {
         Self { vocabulary }
     }
 
     /// Creates an analyser that recognises `words` in addition to the base dictionary. Used to locate the
     /// words of a query on a page.
-    pub fn knowing<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
+    pub fn with_words<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
         let mut vocabulary = Vocabulary::new(Dictionary::base());
         for word in words {
             // A rejected word is already in the dictionary or is not a valid word.
             let _ = vocabulary.add(&normalise(word), Some(WordKind::Base), None, "");
         }
-        Self::with(Arc::new(vocabulary))
+        Self::with_vocabulary(Arc::new(vocabulary))
     }
 
     /// Returns the words that are used in addition to the base dictionary.
@@ -277,7 +277,7 @@ mod tests {
     fn extension_names_overlay_their_words() {
         let mut words = Vocabulary::new(Dictionary::base());
         words.add("国家图书馆", Some(WordKind::Extension), None, "").unwrap();
-        let analyser = Analyser::with(Arc::new(words));
+        let analyser = Analyser::with_vocabulary(Arc::new(words));
         let segmented: Vec<String> =
             analyser.tokens("在国家图书馆看书").into_iter().map(|t| t.text).collect();
         assert_eq!(segmented, ["在", "/2国家图书馆", "看书"]);

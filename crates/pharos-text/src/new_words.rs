@@ -158,7 +158,7 @@ pub struct DiscoveryResult {
     pub words: u64,
     /// Set if sequences were pruned for lack of memory. A frequency may be too low by the pruned frequency
     /// for each time.
-    pub forgotten: Option<PrunedCounts>,
+    pub pruned: Option<PrunedCounts>,
 }
 
 /// Sequences that were pruned for lack of memory.
@@ -212,7 +212,7 @@ impl<'a> NewWordDiscovery<'a> {
     }
 
     /// Adds the texts of one page.
-    pub fn page<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = (T, PageField)>) {
+    pub fn add_page<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = (T, PageField)>) {
         self.grams.begin_page();
         for (text, field) in texts {
             let weight = self.rules.weights.weight(field);
@@ -268,7 +268,7 @@ impl<'a> NewWordDiscovery<'a> {
             candidates,
             pages: self.grams.pages(),
             words: self.grams.words(),
-            forgotten: self.grams.forgotten(),
+            pruned: self.grams.forgotten(),
         }
     }
 }

@@ -254,7 +254,7 @@ impl PhraseIndex {
         self.table.texts.len() + 4 * (self.table.ends.len() + self.table.weights.len()) + orders + filters
     }
 
-    /// Builds the filters that let [`weight`](Self::weight) and [`sounding`](Self::sounding) reject missing
+    /// Builds the filters that let [`weight`](Self::weight) and [`with_reading`](Self::with_reading) reject missing
     /// keys quickly. Takes about as long as reading every phrase. The results are the same without it.
     pub fn prepare(&self) {
         self.filters.get_or_init(|| {
@@ -315,7 +315,7 @@ impl PhraseIndex {
     }
 
     /// Returns the phrases with this reading (full pinyin, no spaces), heaviest first.
-    pub fn sounding<'b>(&'b self, letters: &str) -> impl Iterator<Item = Phrase<'b>> + use<'b> {
+    pub fn with_reading<'b>(&'b self, letters: &str) -> impl Iterator<Item = Phrase<'b>> + use<'b> {
         let key = |position| self.table.key(position, Spelling::Pinyin);
         let is_none = self.filters.get().is_some_and(|[_, sounds]| !sounds.may_contain(letters));
         let range = if is_none { 0..0 } else { self.sounds.equal(letters, key) };
@@ -323,7 +323,7 @@ impl PhraseIndex {
     }
 
     /// Returns the phrases that begin with a text, heaviest first.
-    pub fn beginning<'b>(&'b self, text: &str) -> impl Iterator<Item = Phrase<'b>> + use<'b> {
+    pub fn with_prefix<'b>(&'b self, text: &str) -> impl Iterator<Item = Phrase<'b>> + use<'b> {
         self.beginning_with(&collapse_spaces(&normalise(text))).map(|position| self.phrase(position.phrase()))
     }
 

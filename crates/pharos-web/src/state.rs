@@ -121,7 +121,7 @@ impl AppState {
     pub(crate) async fn search(&self, request: SearchRequest) -> Result<SearchResponse, ServiceError> {
         let start = Instant::now();
         let service = &self.0.service;
-        let mut answer = match service.search.known(&request)? {
+        let mut answer = match service.search.cached_response(&request)? {
             Some(cached) => cached,
             None => self.search_uncached(request).await?,
         };
@@ -154,7 +154,7 @@ impl AppState {
     /// Completes a partial query.
     pub(crate) fn suggest(&self, typed: &str, count: usize) -> Vec<Suggestion> {
         let start = Instant::now();
-        let suggestions = self.0.service.search.help().suggest(typed, count);
+        let suggestions = self.0.service.search.suggestion_sources().suggest(typed, count);
         metrics::histogram!(SUGGEST_SECONDS).record(start.elapsed());
         suggestions
     }

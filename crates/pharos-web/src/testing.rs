@@ -102,7 +102,7 @@ fn settings_of(data: &DataDir) -> SettingsSource {
 /// Applies changes to the catalog.
 pub(crate) fn apply_changes(dir: &TempDir, changes: &[CatalogChange]) {
     let catalog = SqliteCatalog::open_writer(&DataDir::at(dir.path()).catalog()).unwrap();
-    let position = catalog.absorbed().unwrap();
+    let position = catalog.applied_position().unwrap();
     catalog.apply(changes, LibraryPosition { offset: position.offset + 1, ..position }).unwrap();
 }
 

@@ -103,10 +103,10 @@ pub(crate) fn progress() -> ProgressBar {
 pub(crate) fn crawl_progress(status: Arc<CrawlStatus>) -> tokio::task::JoinHandle<()> {
     let bar = progress();
     tokio::spawn(async move {
-        let mut before = status.snapshot();
+        let mut before = status.report();
         loop {
             tokio::time::sleep(Duration::from_secs(1)).await;
-            let now = status.snapshot();
+            let now = status.report();
             bar.set_message(format!(
                 "{} pages ({}/s), {} ({}/s) · {} sites active, {} requests in flight, {} queued · {} failed, {} refused{}",
                 now.pages,

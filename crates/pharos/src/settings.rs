@@ -99,9 +99,9 @@ impl ConfigSource {
                 .iter()
                 .map(|key| key.name)
                 .filter(|key| std::env::var_os(environment_name(key)).is_some());
-            let mut decided: BTreeMap<&str, &str> = from_outside.map(|key| (key, "environment")).collect();
-            decided.extend(source.flags.keys.iter().map(|key| (*key, "command line")));
-            Ok(LoadedSettings { config, decided })
+            let mut overrides: BTreeMap<&str, &str> = from_outside.map(|key| (key, "environment")).collect();
+            overrides.extend(source.flags.keys.iter().map(|key| (*key, "command line")));
+            Ok(LoadedSettings { config, overrides })
         })
     }
 

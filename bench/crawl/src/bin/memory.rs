@@ -123,7 +123,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
     let (sender, absorbed) = mpsc::unbounded_channel();
     let absorber = CatalogWriter {
         scoping: CrawlScope::load(&*catalog, &config)?,
-        at: catalog.absorbed()?,
+        at: catalog.applied_position()?,
         catalog: catalog.clone(),
         config: config.clone(),
         port: port.parse()?,
@@ -203,7 +203,7 @@ impl CatalogWriter {
             all.extend(interpret_record(&mut self.scoping, &self.config, &stored, facts));
         }
         let applied = self.catalog.apply(&all, self.at)?;
-        Ok(AppliedRecords { pages, woken: applied.woken, ..AppliedRecords::default() })
+        Ok(AppliedRecords { pages, due_sites: applied.due_sites, ..AppliedRecords::default() })
     }
 
     fn links(&self, page: u64) -> Outcome<Vec<Link>> {

@@ -302,7 +302,7 @@ fn queries(catalog: &SqliteCatalog, web: &Web) -> Outcome<()> {
         let url = web.link(mix(n) % (web.batches * BATCH)).url;
         Ok(usize::from(catalog.page(url.id())?.is_some()))
     })?;
-    time("100 least recently visited sites", 100, |_| Ok(catalog.longest_unvisited(100)?.len()))?;
+    time("100 least recently visited sites", 100, |_| Ok(catalog.least_recently_visited(100)?.len()))?;
     time("all sites with due pages", 3, |_| Ok(catalog.due_sites(now)?.len()))?;
     time("next due time", 3, |_| Ok(usize::from(catalog.next_due(now)?.is_some())))?;
     time("counts", 3, |_| Ok(catalog.counts()?.pages as usize))?;

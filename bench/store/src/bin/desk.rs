@@ -112,7 +112,7 @@ impl Web {
             0..6 => {
                 let position = LibraryPosition { file: 1, offset: n + 1 };
                 let indexable = random & 64 == 0;
-                Some(VisitOutcome::Answered(ResponseSummary {
+                Some(VisitOutcome::Responded(ResponseSummary {
                     status: 200,
                     position,
                     digest: random,
@@ -230,7 +230,7 @@ fn questions(catalog: &SqliteCatalog, web: &Web) -> Given<Vec<Question>> {
         SiteState::Waiting,
         SiteState::Failing,
         SiteState::Refused,
-        SiteState::Patient,
+        SiteState::BackingOff,
         SiteState::Copy,
     ] {
         add(&format!("sites: {state:?}"), 50, sites(SiteQuery { state: Some(state), ..all.clone() }));
@@ -247,40 +247,40 @@ fn questions(catalog: &SqliteCatalog, web: &Web) -> Given<Vec<Question>> {
             Ok(usize::from(c.site_row(site)?.is_some()))
         }),
     );
-    let troubles = |wanted: PageFailureQuery| -> Ask { Box::new(move |c, _| Ok(c.troubles(&wanted)?.len())) };
+    let failures = |wanted: PageFailureQuery| -> Ask { Box::new(move |c, _| Ok(c.failures(&wanted)?.len())) };
     let newest = PageFailureQuery { limit: ROWS, ..PageFailureQuery::default() };
-    add("errors: first page", 200, troubles(newest.clone()));
+    add("errors: first page", 200, failures(newest.clone()));
     for state in [PageState::Failed, PageState::Refused] {
         add(
             &format!("errors: {state:?}"),
             200,
-            troubles(PageFailureQuery { state: Some(state), ..newest.clone() }),
+            failures(PageFailureQuery { state: Some(state), ..newest.clone() }),
         );
     }
     add(
         "troubles: of the largest site",
         200,
-        troubles(PageFailureQuery { site: Some(largest), ..newest.clone() }),
+        failures(PageFailureQuery { site: Some(largest), ..newest.clone() }),
     );
     let deep = far_back(catalog, &newest)?;
-    add("troubles: the last page", 200, troubles(PageFailureQuery { before: deep, ..newest.clone() }));
+    add("troubles: the last page", 200, failures(PageFailureQuery { before: deep, ..newest.clone() }));
     for part in ["TIMED OUT", "certificate", "after 64 s connecting", "unheard-of"] {
         let wanted = PageFailureQuery { contains: part.into(), ..newest.clone() };
-        add(&format!("troubles: saying {part}"), 50, troubles(wanted.clone()));
+        add(&format!("troubles: saying {part}"), 50, failures(wanted.clone()));
         if part == "unheard-of" {
             add(
                 "troubles: of the largest site, saying it",
                 50,
-                troubles(PageFailureQuery { site: Some(largest), ..wanted.clone() }),
+                failures(PageFailureQuery { site: Some(largest), ..wanted.clone() }),
             );
-            add("troubles: far back, saying it", 50, troubles(PageFailureQuery { before: deep, ..wanted }));
+            add("troubles: far back, saying it", 50, failures(PageFailureQuery { before: deep, ..wanted }));
         }
     }
     for of in [1_000, 10_000, 20_000] {
         add(
             &format!("reasons of the newest {of}"),
             50,
-            Box::new(move |c, _| Ok(c.trouble_reasons(of)?.len())),
+            Box::new(move |c, _| Ok(c.failure_reasons(of)?.len())),
         );
     }
     let (sites, pages) = (web.sites, web.pages);
@@ -304,7 +304,7 @@ fn far_back(
     let place = |t: &PageFailure| (t.at, t.url.id());
     let (mut before, mut walked, start) = (None, 0, Instant::now());
     loop {
-        let part = catalog.troubles(&PageFailureQuery { before, limit: 1_000, ..newest.clone() })?;
+        let part = catalog.failures(&PageFailureQuery { before, limit: 1_000, ..newest.clone() })?;
         walked += part.len();
         if part.len() < 1_000 {
             println!("paged through {walked} errors in {:.1} s", start.elapsed().as_secs_f64());
@@ -354,7 +354,7 @@ fn processor_time() -> Given<Duration> {
 fn peers(path: &Path) -> Given<()> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "cache_size", -8 * 1024)?;
-    let troubles = |condition: &str| {
+    let failures = |condition: &str| {
         format!(
             "SELECT s.name, p.path, v.reason, v.visited_at
              FROM visits v NOT INDEXED CROSS JOIN pages p USING (site, page) CROSS JOIN sites s USING (site)
@@ -367,10 +367,10 @@ fn peers(path: &Path) -> Given<()> {
     );
     for (what, sql) in [
         ("sites: first page", sites),
-        ("errors: first page", troubles("")),
-        ("troubles: Refused", troubles("AND p.state = 3")),
-        ("troubles: saying certificate", troubles("AND v.reason LIKE '%certificate%'")),
-        ("troubles: saying unheard-of", troubles("AND v.reason LIKE '%unheard-of%'")),
+        ("errors: first page", failures("")),
+        ("troubles: Refused", failures("AND p.state = 3")),
+        ("troubles: saying certificate", failures("AND v.reason LIKE '%certificate%'")),
+        ("troubles: saying unheard-of", failures("AND v.reason LIKE '%unheard-of%'")),
     ] {
         time(what, 3, |_| {
             let mut statement = connection.prepare(&sql)?;
@@ -389,7 +389,7 @@ fn from_format_3(path: &Path) -> Given<()> {
     let start = Instant::now();
     let catalog = SqliteCatalog::open_writer(path)?;
     let took = start.elapsed().as_secs_f64();
-    let troubles = catalog.troubles(&PageFailureQuery { limit: ROWS, ..PageFailureQuery::default() })?.len();
-    println!("\nmigrated from format 3 in {took:.1} s ({troubles} errors on the first page)");
+    let failures = catalog.failures(&PageFailureQuery { limit: ROWS, ..PageFailureQuery::default() })?.len();
+    println!("\nmigrated from format 3 in {took:.1} s ({failures} errors on the first page)");
     Ok(())
 }

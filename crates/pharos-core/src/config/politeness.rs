@@ -19,7 +19,7 @@ pub struct PolitenessLimits {
     /// Maximum number of requests to a site per day; 0 means no limit.
     pub pages_per_day: u64,
     /// Number of sites on one public address that are fetched at the rate of one site; 0 means no limit.
-    pub requests_per_address: usize,
+    pub sites_per_address: usize,
 }
 
 impl PolitenessLimits {
@@ -31,7 +31,7 @@ impl PolitenessLimits {
         night_delay: Duration::from_secs(1),
         nice_factor: 100,
         pages_per_day: 20_000,
-        requests_per_address: 4,
+        sites_per_address: 4,
     };
     /// One second between requests, and longer for slow servers.
     pub const NORMAL: Self = Self {
@@ -39,7 +39,7 @@ impl PolitenessLimits {
         night_delay: Duration::from_secs(1),
         nice_factor: 10,
         pages_per_day: 0,
-        requests_per_address: 8,
+        sites_per_address: 8,
     };
     /// No delay and no limit, only for servers of the operator.
     pub const OWN_SITE: Self = Self {
@@ -47,7 +47,7 @@ impl PolitenessLimits {
         night_delay: Duration::ZERO,
         nice_factor: 0,
         pages_per_day: 0,
-        requests_per_address: 0,
+        sites_per_address: 0,
     };
 
     /// Returns `true` if no delay applies between requests.
@@ -62,7 +62,7 @@ impl PolitenessLimits {
             "night" => self.night_delay = value.parse()?,
             "nice" => self.nice_factor = value.parse()?,
             "per_day" => self.pages_per_day = value.parse()?,
-            "per_address" => self.requests_per_address = value.parse()?,
+            "per_address" => self.sites_per_address = value.parse()?,
             _ => return None,
         }
         Some(())
@@ -133,14 +133,14 @@ impl SettingValue for PolitenessLimits {
             self.night_delay.to_toml(),
             self.nice_factor,
             self.pages_per_day,
-            self.requests_per_address
+            self.sites_per_address
         )
     }
 }
 
 impl CrawlConfig {
     /// Returns the limits of a politeness profile.
-    pub fn manners_of(&self, politeness: PolitenessProfile) -> &PolitenessLimits {
+    pub fn politeness_limits_of(&self, politeness: PolitenessProfile) -> &PolitenessLimits {
         match politeness {
             PolitenessProfile::Gentle => &self.gentle,
             PolitenessProfile::Normal => &self.normal,
@@ -149,8 +149,8 @@ impl CrawlConfig {
     }
 
     /// Returns the limits of the default profile, used by sites without settings of their own.
-    pub fn manners(&self) -> &PolitenessLimits {
-        self.manners_of(self.politeness)
+    pub fn politeness_limits(&self) -> &PolitenessLimits {
+        self.politeness_limits_of(self.politeness)
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
             night_delay: Duration::from_secs(5),
             nice_factor: 50,
             pages_per_day: 1000,
-            requests_per_address: 2,
+            sites_per_address: 2,
         };
         assert_eq!(config.crawl.gentle, expected);
         let text = "day=30s, night=5s, nice=50, per_day=1000, per_address=2";

@@ -36,7 +36,7 @@ impl SiteName {
 
     /// Returns the same host with `www.` added or removed, if both belong to one registrable domain. The two sites
     /// usually, but not always, have the same content.
-    pub fn twin(&self) -> Option<SiteName> {
+    pub fn www_variant(&self) -> Option<SiteName> {
         let host = self.host();
         let port = &self.0[host.len()..];
         let variant = match host.strip_prefix("www.") {

@@ -191,8 +191,15 @@ fn is_sitemap_url(url: &PageUrl) -> bool {
 pub(crate) fn page_record(page: &DuePage, at: Timestamp, content: RecordContent) -> LibraryRecord {
     let attempt = page.attempts.saturating_add(1);
     let (depth, hops, origin) = (page.depth, page.hops, page.origin.clone());
-    let again = page.there;
-    LibraryRecord { depth, hops, attempt, again, origin, ..LibraryRecord::new(page.url.clone(), at, content) }
+    let is_refetch = page.exists;
+    LibraryRecord {
+        depth,
+        hops,
+        attempt,
+        is_refetch,
+        origin,
+        ..LibraryRecord::new(page.url.clone(), at, content)
+    }
 }
 
 /// Interprets the response to a robots.txt request.

@@ -92,7 +92,7 @@ impl Fetcher {
 
     pub(crate) fn with_connector(connector: Connector, config: &CrawlConfig) -> Self {
         // Longer than the usual wait between two requests to a host; otherwise keep-alive has no effect.
-        let idle = (config.manners().day_delay.saturating_mul(2))
+        let idle = (config.politeness_limits().day_delay.saturating_mul(2))
             .clamp(Duration::from_secs(5), Duration::from_secs(30));
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())

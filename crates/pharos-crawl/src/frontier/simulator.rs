@@ -43,7 +43,7 @@ pub(super) fn due_page(short: &str) -> DuePage {
         attempts: 0,
         weight: 1,
         visited: false,
-        there: false,
+        exists: false,
         found_at: Timestamp::EPOCH,
         validators: Default::default(),
     }

@@ -135,7 +135,7 @@ impl SiteMonitor {
         if let Some(address) = site.limited_address() {
             let slots = self.addresses.entry(address).or_default();
             if let Err(moment) =
-                slots.try_reserve(site.manners.requests_per_address, &mut site.address_retry_at, now)
+                slots.try_reserve(site.manners.sites_per_address, &mut site.address_retry_at, now)
             {
                 return RequestPermission::NotBefore(moment);
             }
@@ -183,7 +183,7 @@ impl SiteMonitor {
             site.held_slots -= 1;
         }
         let address = request.address.filter(|address| is_public(*address));
-        if let Some(address) = address.filter(|_| site.manners.requests_per_address > 0) {
+        if let Some(address) = address.filter(|_| site.manners.sites_per_address > 0) {
             self.addresses.entry(address).or_default().close_slot(now, request.took, closed_until);
         }
         if site.held_slots == 0 {
@@ -213,7 +213,7 @@ impl SiteMonitor {
 
     /// Returns the operator's settings for a site.
     pub(crate) fn settings(&self, name: &SiteName) -> &SiteSettings {
-        self.rules.table.of(name)
+        self.rules.table.settings_for(name)
     }
 
     /// Returns the largest number of concurrent requests permitted to any site.
@@ -288,8 +288,9 @@ impl SiteMonitor {
 
 impl PolitenessRules {
     fn new_site(&self, name: &SiteName) -> SitePoliteness {
-        let settings = self.table.of(name);
-        let mut manners = *self.config.manners_of(settings.politeness.unwrap_or(self.config.politeness));
+        let settings = self.table.settings_for(name);
+        let mut manners =
+            *self.config.politeness_limits_of(settings.politeness.unwrap_or(self.config.politeness));
         if let Some(delay) = settings.delay {
             (manners.day_delay, manners.night_delay) = (delay, delay);
         }
@@ -315,7 +316,7 @@ impl PolitenessRules {
 
 impl SitePoliteness {
     fn limited_address(&self) -> Option<IpAddr> {
-        self.address.filter(|_| self.manners.requests_per_address > 0)
+        self.address.filter(|_| self.manners.sites_per_address > 0)
     }
 
     /// Returns the back-off of a failing server: longer after each failure, and at least the wait the server

@@ -70,7 +70,7 @@ impl SiteSettingsTable {
 
     /// Returns the settings of a site: of its host and port, else of its host, else of the longest matching
     /// `*.domain`.
-    pub fn of(&self, site: &SiteName) -> &SiteSettings {
+    pub fn settings_for(&self, site: &SiteName) -> &SiteSettings {
         if self.sites.is_empty() {
             return &self.nothing;
         }
@@ -155,9 +155,9 @@ mod tests {
             max_pages: Some(1000),
             sorted: true,
         };
-        assert_eq!(*given.of(&site("www.example.cn")), expected);
-        assert_eq!(*given.of(&site("www.example.cn:8080")), expected, "on every port");
-        assert_eq!(*given.of(&site("example.cn")), SiteSettings::default());
+        assert_eq!(*given.settings_for(&site("www.example.cn")), expected);
+        assert_eq!(*given.settings_for(&site("www.example.cn:8080")), expected, "on every port");
+        assert_eq!(*given.settings_for(&site("example.cn")), SiteSettings::default());
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
             "news.example.org:8080 max_pages=4",
         ])
         .unwrap();
-        let pages = |name: &str| given.of(&site(name)).max_pages;
+        let pages = |name: &str| given.settings_for(&site(name)).max_pages;
         assert_eq!(pages("example.org"), Some(1));
         assert_eq!(pages("a.b.example.org"), Some(1));
         assert_eq!(pages("a.news.example.org"), Some(2));
@@ -201,7 +201,7 @@ mod tests {
         #[test]
         fn no_line_panics(line in "[\\PC= ]{0,40}", name in "\\PC{0,20}") {
             if let Ok(table) = table(&[&line]) {
-                let _ = table.of(&site(&name));
+                let _ = table.settings_for(&site(&name));
             }
         }
     }

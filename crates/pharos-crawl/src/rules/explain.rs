@@ -23,7 +23,8 @@ use crate::rules::scope::{CrawlScope, ScopeRefusal, has_repeated_segments, rules
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UrlExplanation {
     /// The URL as requested by the caller.
-    pub asked: String,
+    #[serde(rename = "asked")]
+    pub input: String,
     /// The normalised URL, if the input is valid.
     pub url: Option<PageUrl>,
     /// `true` if no rule refuses the URL.
@@ -107,7 +108,7 @@ pub fn explain(
     };
     let weights = page.as_ref().map(|page| weights(config, &scope, seeds, page)).unwrap_or_default();
     let admitted = lines.iter().all(|line| line.ruling != RuleDecision::Refuses);
-    Ok(UrlExplanation { asked: url.to_string(), url: page, admitted, rules_in_force, lines, weights })
+    Ok(UrlExplanation { input: url.to_string(), url: page, admitted, rules_in_force, lines, weights })
 }
 
 /// Returns the weight predicted from the URL alone; the referring page would add to it.
@@ -306,8 +307,9 @@ impl RuleEvaluation<'_> {
             return Ok(admits("caps", format!("no page of {site} is stored yet")));
         };
         let is_stored = self.story.as_ref().is_some_and(|story| story.state == PageState::Stored);
-        let own =
-            SiteSettingsTable::parse(&self.config.site_settings).ok().and_then(|t| t.of(&site).max_pages);
+        let own = SiteSettingsTable::parse(&self.config.site_settings)
+            .ok()
+            .and_then(|t| t.settings_for(&site).max_pages);
         let mut budgets = SiteBudgets::new(self.config.site_budget);
         budgets.restore(site.id(), known.stored, known.texts);
         let spent = budgets.exhaustion_reason(site.id(), own.unwrap_or(self.config.max_pages_per_site));
@@ -426,7 +428,7 @@ mod tests {
         let found = |address: &str, depth| CatalogChange::Found(DiscoveredLink::new(url(address), depth, at));
         let position = LibraryPosition { file: 1, offset: 9 };
         let answered =
-            VisitOutcome::Answered(ResponseSummary { status: 200, position, ..ResponseSummary::default() });
+            VisitOutcome::Responded(ResponseSummary { status: 200, position, ..ResponseSummary::default() });
         let robots = b"user-agent: *\ndisallow: /secret/".to_vec();
         let changes = [
             CatalogChange::Rules(CrawlRules { max_depth: 2, ..CrawlRules::default() }),

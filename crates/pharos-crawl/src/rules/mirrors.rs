@@ -322,7 +322,7 @@ mod tests {
 
         fn answered(&mut self, page: &str, text: u64) {
             let position = LibraryPosition { file: 1, offset: self.end };
-            let outcome = VisitOutcome::Answered(ResponseSummary {
+            let outcome = VisitOutcome::Responded(ResponseSummary {
                 status: 200,
                 position,
                 text,

@@ -198,7 +198,7 @@ impl CrawlScope {
     }
 
     /// Returns `true` if this page is on a mirror of another site.
-    pub fn is_copy(&self, url: &PageUrl) -> bool {
+    pub fn is_mirror(&self, url: &PageUrl) -> bool {
         !self.aliases.is_empty() && self.aliases.contains_key(&url.home())
     }
 
@@ -220,7 +220,7 @@ impl CrawlScope {
 
     pub(crate) fn add_site(&mut self, site: SiteName) {
         self.domains.insert(site.domain().to_string());
-        self.sites.extend(site.twin());
+        self.sites.extend(site.www_variant());
         self.sites.insert(site);
     }
 }

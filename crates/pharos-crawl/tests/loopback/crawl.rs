@@ -43,7 +43,7 @@ async fn every_page_is_fetched_once_breadth_first() {
     assert!(paths[2..12].iter().all(|path| path.len() == 2), "nearest first: {paths:?}");
     assert_eq!(engine.story(&server.url("/3/b")).unwrap().depth, 2);
     assert_eq!(engine.catalog.counts().unwrap().stored, 31);
-    let snapshot = engine.status.snapshot();
+    let snapshot = engine.status.report();
     assert_eq!(
         (snapshot.pages, snapshot.bytes, snapshot.under_way, snapshot.queued),
         (31, summary.bytes, 0, 0)
@@ -463,7 +463,7 @@ async fn a_crawl_stops_on_request() {
     let (stop, stopped) = watch::channel(false);
     let status = engine.status.clone();
     let stopper = async {
-        while status.snapshot().pages < 31 {
+        while status.report().pages < 31 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         stop.send(true).unwrap();

@@ -226,7 +226,7 @@ impl TestEngine {
     /// Crawls until the stop signal.
     pub(crate) async fn crawl_until(&self, stop: watch::Receiver<bool>) -> Result<CrawlSummary, CrawlError> {
         let (records, mut arriving) = mpsc::channel::<LibraryRecord>(16);
-        let (reports, absorbed) = mpsc::unbounded_channel();
+        let (reports, applied) = mpsc::unbounded_channel();
         let (library, catalog, config) = (self.library.clone(), self.catalog.clone(), self.config.clone());
         let applier = tokio::task::spawn_blocking(move || {
             let mut scoping = CrawlScope::load(catalog.as_ref(), &config).unwrap();
@@ -234,8 +234,12 @@ impl TestEngine {
                 let page = record.url.id();
                 let woken = apply_record(&*library, &*catalog, &config, &mut scoping, record);
                 // Any record may have changed the seed sites.
-                let absorbed =
-                    AppliedRecords { pages: vec![page], woken, new_rules: true, ..AppliedRecords::default() };
+                let absorbed = AppliedRecords {
+                    pages: vec![page],
+                    due_sites: woken,
+                    new_rules: true,
+                    ..AppliedRecords::default()
+                };
                 let _ = reports.send(absorbed);
             }
         });
@@ -244,7 +248,7 @@ impl TestEngine {
             catalog: self.catalog.clone(),
             clock: self.clock.clone(),
             records,
-            absorbed,
+            applied,
             status: self.status.clone(),
             keep_going: self.keep_going,
             stop,
@@ -287,7 +291,7 @@ fn apply_record(
     };
     let summary = PageSummary { links: &links, indexable: true, digest: 1, ..PageSummary::default() };
     let changes = interpret_record(scoping, config, &StoredRecord { position, next, record }, Some(summary));
-    catalog.apply(&changes, next).unwrap().woken
+    catalog.apply(&changes, next).unwrap().due_sites
 }
 
 fn links(base: &PageUrl, response: &RawResponse) -> Vec<Link> {

@@ -39,7 +39,7 @@ impl SiteTemplates {
             self.by_site.clear();
         }
         let template = self.by_site.entry(site).or_default();
-        if let Cow::Owned(own) = template.own_text(url.as_str(), body, self.share) {
+        if let Cow::Owned(own) = template.remove_shared_lines(url.as_str(), body, self.share) {
             *body = own;
         }
     }
@@ -151,11 +151,11 @@ impl<'a> CurrentPages<'a> {
         let mut done = 0;
         for piece in self.derived.links(LibraryPosition::START, self.survey.to) {
             match piece? {
-                DerivedItem::Kept(page) if self.is_current(page.url.id(), page.position) => {
+                DerivedItem::Present(page) if self.is_current(page.url.id(), page.position) => {
                     each(&page.url, &page.links)?;
                     done += 1;
                 }
-                DerivedItem::Kept(_) => {}
+                DerivedItem::Present(_) => {}
                 DerivedItem::Gap { from, to } => self.parse_again(from, to, &mut |url, _, _, page| {
                     done += 1;
                     each(url, if page.no_follow() { &[] } else { &page.links })
@@ -197,11 +197,11 @@ impl<'a> CurrentPages<'a> {
         let mut done = 0;
         for piece in pieces {
             match piece? {
-                DerivedItem::Kept(stored) if self.is_current(stored.url.id(), stored.position) => {
+                DerivedItem::Present(stored) if self.is_current(stored.url.id(), stored.position) => {
                     each(&stored.url, stored.at, stored.position, &stored.page)?;
                     done += 1;
                 }
-                DerivedItem::Kept(_) => {}
+                DerivedItem::Present(_) => {}
                 DerivedItem::Gap { from, to } => {
                     self.parse_again(from, to, &mut |url, at, position, page| {
                         done += 1;

@@ -121,7 +121,7 @@ pub(crate) fn rebuild_index(
     check_rules(config)?;
     let generations = Generations::at(data.index());
     let _builder = generations.lock_builder()?;
-    generations.wish_done();
+    generations.clear_request();
     match generations.current() {
         Ok(_) => {}
         Err(IndexError::Damaged { .. } | IndexError::OlderFormat { .. }) => {
@@ -158,8 +158,8 @@ fn build_generation(
     plan::record_relations(generations, &mut planned, &relations)?;
 
     let completer = DocumentCompleter::new(&relations, &pages);
-    let mut builder = open_builder(config, generations, &planned)?.measured_by(completer.maxima())?;
-    let (reached, saved) = (builder.reached(), builder.pages());
+    let mut builder = open_builder(config, generations, &planned)?.with_maxima(completer.maxima())?;
+    let (reached, saved) = (builder.resumed_from(), builder.pages());
     if reached.is_some() {
         info!(pages = saved, "resuming an interrupted build");
     }
@@ -222,7 +222,7 @@ fn open_builder(
 ) -> Result<HistoryBuilder, EngineError> {
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
     let threads = analysis_threads(config);
-    match HistoryBuilder::go_on(generations, threads, memory, body_limit) {
+    match HistoryBuilder::resume(generations, threads, memory, body_limit) {
         Err(
             error @ (IndexError::DamagedGeneration { .. }
             | IndexError::Tantivy { .. }
@@ -231,7 +231,7 @@ fn open_builder(
             warn!(%error, "cannot resume the interrupted build; starting over");
             generations.discard_build()?;
             generations.set_plan(&planned.plan)?;
-            Ok(HistoryBuilder::go_on(generations, threads, memory, body_limit)?)
+            Ok(HistoryBuilder::resume(generations, threads, memory, body_limit)?)
         }
         opened => Ok(opened?),
     }
@@ -267,7 +267,7 @@ pub(crate) fn request_owner(
 ) -> Result<(), EngineError> {
     let deadline = Instant::now() + OWNER_TIMEOUT;
     keep_going()?;
-    generations.wish(request)?;
+    generations.leave_request(request)?;
     loop {
         match data.own(if matches!(request, BuilderRequest::Rollback(_)) {
             "index rollback"
@@ -276,15 +276,15 @@ pub(crate) fn request_owner(
         }) {
             Ok(_owner) => {
                 if !is_fulfilled(generations, request)? {
-                    open_index(generations, config)?.fulfil_wish()?;
+                    open_index(generations, config)?.serve_request()?;
                 }
-                generations.wish_done();
+                generations.clear_request();
                 return Ok(());
             }
             Err(StoreError::InUse { owner, .. }) => {
                 // The owner removes a request once it is handled. A second request must not be filed before that, or it would be
                 // removed unhandled.
-                if generations.waiting() != Some(request) {
+                if generations.pending_request() != Some(request) {
                     let fulfilled = is_fulfilled(generations, request)?;
                     return if fulfilled { Ok(()) } else { Err(EngineError::RequestRefused { owner }) };
                 }
@@ -295,7 +295,7 @@ pub(crate) fn request_owner(
                 if let Err(stopped) = keep_going() {
                     // A seal request is withdrawn; a finished generation may still be installed later.
                     if matches!(request, BuilderRequest::Seal(_)) {
-                        generations.wish_done();
+                        generations.clear_request();
                     }
                     return Err(stopped);
                 }
@@ -345,11 +345,11 @@ mod tests {
 
     /// Returns URLs, scores and features of the results of some queries.
     fn answers(data: &DataDir) -> Vec<String> {
-        let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().snapshot().unwrap();
+        let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
         let mut answers = Vec::new();
         for word in ["lighthouse", "rock", "ministry", "599"] {
             let found = snapshot.search(&Query::Word(word.into()), 1000).unwrap();
-            let figures = snapshot.figures(&found.candidates).unwrap();
+            let figures = snapshot.link_figures(&found.candidates).unwrap();
             answers.push(format!("{word} {}", found.total));
             let mut lines: Vec<String> = found
                 .candidates
@@ -378,7 +378,7 @@ mod tests {
         let stopped = |data: &DataDir| {
             let stop = |progress| !matches!(progress, BuildProgress::Indexing(done, _) if done >= 256);
             assert!(matches!(build_history(data, &config, stop), Err(EngineError::Stopped)));
-            Generations::at(data.index()).saved().unwrap().1
+            Generations::at(data.index()).build_checkpoint().unwrap().1
         };
         assert_eq!(stopped(&interrupted), 256, "a stop saves the pages added so far");
         // Links are not analysed again, and no page is added twice.
@@ -405,7 +405,7 @@ mod tests {
         ingest_pages(&interrupted, 600..610, false);
         let last = build_history(&interrupted, &config, |_| true).unwrap();
         assert_eq!((last.to, last.saved), (end, 512));
-        let snapshot = EmbeddedIndex::open_reader(&interrupted.index()).unwrap().snapshot().unwrap();
+        let snapshot = EmbeddedIndex::open_reader(&interrupted.index()).unwrap().view().unwrap();
         assert_eq!(snapshot.pages().unwrap(), 610);
     }
 }

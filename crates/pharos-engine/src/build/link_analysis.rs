@@ -112,14 +112,14 @@ pub(crate) fn analyse_links(
 ) -> Result<(Relations, RankConvergence), EngineError> {
     let mut builder = RelationsBuilder::begin(&data.graph(), relation_rules(&config.graph))?;
     for (from, to) in pages.redirects().filter(|(_, to)| !pages.is_removed(to)) {
-        builder.redirect(from, to.clone());
+        builder.add_redirect(from, to.clone());
     }
     let total = pages.count();
     let mut templates = SiteTemplates::new(config);
     let mut batch = Vec::with_capacity(BATCH);
     let mut nofollow_pages: HashSet<PageId> = HashSet::new();
     pages.for_each(&mut |n| check(BuildProgress::Comparing(n, total)), &mut |url, at, _, page| {
-        builder.page(url)?;
+        builder.add_page(url)?;
         if page.no_follow() {
             nofollow_pages.insert(url.id());
         }
@@ -127,22 +127,25 @@ pub(crate) fn analyse_links(
             batch.push(page_words(pages, &mut templates, url, at, page));
         }
         if batch.len() == BATCH {
-            builder.texts(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
+            builder.add_texts(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
         }
         Ok(())
     })?;
-    builder.texts(batch)?;
+    builder.add_texts(batch)?;
     pages.for_each_links(&mut |n| check(BuildProgress::Linking(n, total)), &mut |url, links| {
         if !nofollow_pages.contains(&url.id()) {
             for link in links.iter().filter(|link| is_vote(link) && !pages.is_removed(&link.url)) {
-                builder.link(url, &link.url, &link.anchor)?;
+                builder.add_link(url, &link.url, &link.anchor)?;
             }
         }
         Ok(())
     })?;
     check(BuildProgress::Ranking)?;
-    if builder.left_out > 0 {
-        tracing::warn!(links = builder.left_out, "too many pages for 32-bit page numbers; links omitted");
+    if builder.dropped_links > 0 {
+        tracing::warn!(
+            links = builder.dropped_links,
+            "too many pages for 32-bit page numbers; links omitted"
+        );
     }
     let now = SystemClock.now().millis() / 1000;
     Ok(builder.finish(pages.to(), now)?)
@@ -187,7 +190,7 @@ impl<'a> DocumentCompleter<'a> {
             document.anchors.extend(document_anchors(anchors));
         }
         let LinkFigures { domain_depth, directory_depth, .. } = url_features(&document.url);
-        document.web = LinkFigures { domain_depth, directory_depth, ..self.figures(page, copies) };
+        document.link_figures = LinkFigures { domain_depth, directory_depth, ..self.figures(page, copies) };
         document.group = Some(relations.id(relations.representative(page).unwrap_or(page)));
         document.signature = relations.signature(page).map(|signature| signature.to_bytes().into());
         Ok(true)
@@ -209,7 +212,7 @@ impl<'a> DocumentCompleter<'a> {
     /// Returns the features of a document. Those of all its URLs are combined.
     fn figures(&self, page: u32, copies: &[u32]) -> LinkFigures {
         let addresses: Vec<u32> = std::iter::once(page).chain(copies.iter().copied()).collect();
-        let MergedMetrics { page_rank, counts, link_weight } = self.relations.together(&addresses);
+        let MergedMetrics { page_rank, counts, link_weight } = self.relations.merged_metrics(&addresses);
         LinkFigures {
             page_rank: page_rank as f32,
             site_rank: self.relations.site_ranks()[self.relations.site(page) as usize] as f32,
@@ -291,7 +294,7 @@ fn page_words(
         title: if page.title.trim().is_empty() { page.content_title.clone() } else { page.title.clone() },
         body,
         hash: text_hash(&page.text, AnalysisDepth::Everything),
-        manner: display_hash(page),
+        display_hash: display_hash(page),
         layout: page.layout,
         canonical: page
             .canonical
@@ -389,7 +392,7 @@ pub fn measure_topical_locality(
     let mut known: HashMap<u32, Option<HashMap<String, f64>>> = HashMap::new();
     let mut failed = None;
     let found =
-        topical_locality(relations.graph(), relations.places()?, samples, SAMPLE_SEED, |one, other| {
+        topical_locality(relations.graph(), relations.page_sites()?, samples, SAMPLE_SEED, |one, other| {
             for page in [one, other] {
                 known.entry(page).or_insert_with(|| {
                     pages.terms(relations.id(page)).unwrap_or_else(|error| {

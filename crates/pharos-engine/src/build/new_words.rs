@@ -29,7 +29,7 @@ pub fn discover_words(
     let mut discovery =
         NewWordDiscovery::new(default_segmenter(), Dictionary::base(), &pharos_text::normalise, rules);
     pages.for_each(&mut check, &mut |_, _, _, page| {
-        discovery.page(zone_texts(page));
+        discovery.add_page(zone_texts(page));
         Ok(())
     })?;
     Ok(discovery.finish(&|word| known.contains(word)))

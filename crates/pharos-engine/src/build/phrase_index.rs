@@ -27,7 +27,7 @@ pub(crate) fn write_phrase_index(
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let snapshot = generations.preview(history)?;
-    let mut sayings = PhraseIndexesBuilder::of(&*snapshot, GenerationScope::All)?;
+    let mut sayings = PhraseIndexesBuilder::from_view(&*snapshot, GenerationScope::All)?;
     for page in 0..relations.page_ranks().len() as u32 {
         if page.is_multiple_of(PAGES_PER_CHECK) {
             keep_going()?;
@@ -39,7 +39,7 @@ pub(crate) fn write_phrase_index(
         }
     }
     let folder = data.models();
-    PhraseIndexes::of(sayings, config.suggest.phrases)
+    PhraseIndexes::from_builder(sayings, config.suggest.phrases)
         .write(&folder)
         .map_err(|error| StoreError::io("write the phrase index to", &folder)(error).into())
 }

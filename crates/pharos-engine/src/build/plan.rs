@@ -35,7 +35,8 @@ pub(crate) fn find_resumable(
     {
         return Ok(None);
     }
-    let relations = Relations::open(&data.graph()).ok().filter(|relations| relations.to() == plan.to);
+    let relations =
+        Relations::open(&data.graph()).ok().filter(|relations| relations.library_position() == plan.to);
     match (plan.relations, relations) {
         // The saved pages were completed with link-analysis results that no longer exist.
         (Some(built), relations) if relations.as_ref().is_none_or(|r| r.built() != built) => Ok(None),

@@ -174,8 +174,8 @@ mod tests {
             status: 304,
             headers: Vec::new(),
             address: None,
-            of: LibraryPosition::START,
-            of_at: Timestamp::EPOCH,
+            refers_to: LibraryPosition::START,
+            refers_to_at: Timestamp::EPOCH,
             digest: String::new(),
         })
     }

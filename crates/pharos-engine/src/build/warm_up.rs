@@ -45,7 +45,7 @@ pub(crate) fn warm_up(
         let words: Vec<Query> = tokens.into_iter().take(WORDS).map(|token| Query::Word(token.text)).collect();
         for query in [Query::And(words.clone()), Query::Or(words)] {
             let found = snapshot.search(&query, RESULTS)?;
-            snapshot.figures(&found.candidates)?;
+            snapshot.link_figures(&found.candidates)?;
             snapshot.stored(&found.candidates)?;
         }
         done += 1;
@@ -83,10 +83,10 @@ fn titles(snapshot: &dyn IndexView, relations: &Relations) -> Result<Vec<String>
             break;
         }
         if let Some(stored) = snapshot.page(relations.id(page))?
-            && !stored.card.title.trim().is_empty()
-            && known.insert(stored.card.title.clone())
+            && !stored.fields.title.trim().is_empty()
+            && known.insert(stored.fields.title.clone())
         {
-            titles.push(stored.card.title);
+            titles.push(stored.fields.title);
         }
     }
     Ok(titles)

@@ -154,8 +154,8 @@ impl Engine {
                 return WakeReason::Crawl;
             }
             if let Some(index) = self.index.clone()
-                && self.generations.waiting().is_some()
-                && let Ok(Err(error)) = tokio::task::spawn_blocking(move || index.fulfil_wish()).await
+                && self.generations.pending_request().is_some()
+                && let Ok(Err(error)) = tokio::task::spawn_blocking(move || index.serve_request()).await
             {
                 warn!(%error, "builder request failed");
             }

@@ -261,7 +261,7 @@ impl OrderQueue {
             }
             self.write(&path, &bytes)?;
         }
-        Ok(Enqueued::Waits)
+        Ok(Enqueued::Pending)
     }
 
     /// Enqueues an unattended order that runs before those of visitors, in order of arrival.
@@ -352,7 +352,7 @@ pub fn pending_orders(data: &DataDir) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enqueued {
     /// The order is pending, possibly since an earlier call.
-    Waits,
+    Pending,
     /// The queue is full; the order was rejected.
     Full,
 }
@@ -449,10 +449,10 @@ mod tests {
             |n: usize| Order::Propose(vec![PageUrl::parse(&format!("http://a.example/{n}")).unwrap()]);
         assert_eq!(pending_orders(&data), 0);
         for n in 0..20 {
-            assert_eq!(enqueue_order(&data, &order(n), 20).unwrap(), Enqueued::Waits);
+            assert_eq!(enqueue_order(&data, &order(n), 20).unwrap(), Enqueued::Pending);
         }
         assert_eq!(enqueue_order(&data, &order(20), 20).unwrap(), Enqueued::Full);
-        assert_eq!(enqueue_order(&data, &order(3), 20).unwrap(), Enqueued::Waits, "it waits already");
+        assert_eq!(enqueue_order(&data, &order(3), 20).unwrap(), Enqueued::Pending, "it waits already");
         assert_eq!(pending_orders(&data), 20);
         queue.write(&queue.dir.join("00000000000000000001-1.json"), b"{\"remove\":[]}").unwrap();
         let pending = queue.pending();

@@ -432,7 +432,7 @@ mod tests {
 
         fn finds(&self, word: &str) -> bool {
             let index = EmbeddedIndex::open_reader(&self.data().index()).unwrap();
-            index.snapshot().unwrap().search(&Query::Word(word.into()), 10).unwrap().total > 0
+            index.view().unwrap().search(&Query::Word(word.into()), 10).unwrap().total > 0
         }
     }
 

@@ -269,7 +269,7 @@ impl BackupRun<'_> {
         let (size, xxh3) = checksum(&path, u64::MAX)?;
         self.report_copied(size)?;
         self.manifest.files.push(BackupEntry { path: "catalog.db".into(), stored, size, xxh3, changed: 0 });
-        Ok(catalog.absorbed()?)
+        Ok(catalog.applied_position()?)
     }
 
     /// Copies the history generation, which is immutable. Latest generations are rebuilt by replay.
@@ -277,7 +277,7 @@ impl BackupRun<'_> {
         let generations = Generations::at(self.data.index());
         let current = generations.current()?;
         self.manifest.searchable =
-            EmbeddedIndex::open_reader(&self.data.index())?.absorbed()? > LibraryPosition::START;
+            EmbeddedIndex::open_reader(&self.data.index())?.applied_position()? > LibraryPosition::START;
         let Some(history) = current.history else { return Ok(true) };
         let copied = self.copy_folder(&generations.history_dir(history.number))?;
         self.manifest.history = Some(history);
@@ -305,7 +305,7 @@ impl BackupRun<'_> {
         library: &DiskLibrary,
         known_good: LibraryPosition,
     ) -> Result<bool, EngineError> {
-        let end = library.whole_end(known_good)?;
+        let end = library.intact_end(known_good)?;
         self.manifest.end = end;
         for (number, path) in library.files()? {
             if number > end.file {
@@ -618,7 +618,7 @@ mod tests {
     }
 
     fn pages(data: &DataDir) -> u64 {
-        EmbeddedIndex::open_reader(&data.index()).unwrap().snapshot().unwrap().pages().unwrap()
+        EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap().pages().unwrap()
     }
 
     #[test]

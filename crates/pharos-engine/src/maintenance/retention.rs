@@ -106,7 +106,7 @@ fn record_fate(
     }
     // An unchanged version refers to the record with the content.
     for position in kept {
-        let refers = |r: &Revisit| r.of == stored.position;
+        let refers = |r: &Revisit| r.refers_to == stored.position;
         if matches!(library.read(position)?.record.content, RecordContent::Revisit(r) if refers(&r)) {
             return Ok(RetentionAction::Keep);
         }
@@ -228,7 +228,7 @@ mod tests {
                 library.append(&[LibraryRecord::new(url.clone(), at, content)]).unwrap()[0];
             // The digest does not matter here.
             let digest = u64::from(day);
-            let outcome = VisitOutcome::Answered(ResponseSummary {
+            let outcome = VisitOutcome::Responded(ResponseSummary {
                 status: 200,
                 position,
                 digest,
@@ -250,8 +250,8 @@ mod tests {
                 status: 200,
                 headers: Vec::new(),
                 address: None,
-                of: first,
-                of_at: Timestamp::EPOCH,
+                refers_to: first,
+                refers_to_at: Timestamp::EPOCH,
                 digest: String::new(),
             }),
         );

@@ -115,7 +115,7 @@ fn summarise(
     };
     merge_headers(&mut page, response, &config.crawl.agent);
     let follow = page.followed_links().cloned().collect();
-    let kind = match RefreshClass::of(&stored.record.url) {
+    let kind = match RefreshClass::of_url(&stored.record.url) {
         RefreshClass::Page if page.page_type == PageType::Hub => RefreshClass::Hub,
         kind => kind,
     };
@@ -193,7 +193,7 @@ fn last_modified(response: &RawResponse) -> Option<String> {
 pub(crate) fn determines_content(record: &LibraryRecord) -> bool {
     match record.status() {
         Some(200..400 | 410) => true,
-        Some(404) => !record.again,
+        Some(404) => !record.is_refetch,
         _ => false,
     }
 }

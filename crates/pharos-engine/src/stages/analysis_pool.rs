@@ -55,7 +55,7 @@ impl Extractor {
     /// Extracts the page object.
     pub(crate) fn extract(&self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
         let options =
-            ExtractOptions { rules: &self.rules, weighing: self.weighing, ..ExtractOptions::default() };
+            ExtractOptions { rules: &self.rules, term_weighting: self.weighing, ..ExtractOptions::default() };
         pharos_html::extract_page_with(url, content_type, body, &options)
     }
 }

@@ -126,7 +126,7 @@ impl AppendStage {
     fn unchanged(&self, record: &LibraryRecord) -> Result<Option<Revisit>, StoreError> {
         let RecordContent::Response(response) = &record.content else { return Ok(None) };
         // The crawler knows whether a page is new; imports may contain stored versions.
-        let is_first = !record.again && record.attempt > 0;
+        let is_first = !record.is_refetch && record.attempt > 0;
         let is_small = response.body.len() < MIN_REVISIT;
         if is_first || is_small || response.status != 200 || response.truncated.is_some() {
             return Ok(None);
@@ -155,7 +155,7 @@ impl AppendStage {
         let Some(mut of) = entry.position.filter(|_| entry.status == Some(200)) else { return Ok(None) };
         let Ok(mut earlier) = self.library.read(of) else { return Ok(None) };
         if let RecordContent::Revisit(revisit) = &earlier.record.content {
-            of = revisit.of;
+            of = revisit.refers_to;
             let Ok(first) = self.library.read(of) else { return Ok(None) };
             earlier = first;
         }
@@ -167,13 +167,18 @@ impl AppendStage {
 }
 
 /// Creates a reference to the first response with the same content.
-fn revisit(response: &RawResponse, of: LibraryPosition, of_at: Timestamp, first: &RawResponse) -> Revisit {
+fn revisit(
+    response: &RawResponse,
+    refers_to: LibraryPosition,
+    refers_to_at: Timestamp,
+    first: &RawResponse,
+) -> Revisit {
     Revisit {
         status: response.status,
         headers: response.headers.clone(),
         address: response.address,
-        of,
-        of_at,
+        refers_to,
+        refers_to_at,
         digest: payload_digest(&first.body),
     }
 }
@@ -218,7 +223,7 @@ mod tests {
             let stored = stage.append(vec![record.clone()]).unwrap().remove(0);
             assert_eq!(stored.record, record, "later stages get it in full");
             let (position, at, url) = (stored.position, record.at, record.url.clone());
-            let outcome = VisitOutcome::Answered(ResponseSummary {
+            let outcome = VisitOutcome::Responded(ResponseSummary {
                 status: 200,
                 position,
                 digest: 1,

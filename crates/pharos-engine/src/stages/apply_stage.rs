@@ -55,7 +55,7 @@ impl RecordApplier {
         let index = match index {
             None => None,
             Some(index) => {
-                let at = index.absorbed()?;
+                let at = index.applied_position()?;
                 Some(IndexUpdater {
                     index,
                     pending: Vec::new(),
@@ -66,13 +66,13 @@ impl RecordApplier {
             }
         };
         let scoping = CrawlScope::load(&*catalog, &config.borrow().crawl)?;
-        let catalog_at = catalog.absorbed()?;
+        let catalog_at = catalog.applied_position()?;
         Ok(Self { config, catalog, scoping, catalog_at, derived, index, carry })
     }
 
     /// Returns the position from which the library must be replayed for every store to catch up.
     pub(crate) fn replay_start(&self) -> LibraryPosition {
-        let derived = self.derived.as_ref().map_or(self.catalog_at, DerivedWriter::reached);
+        let derived = self.derived.as_ref().map_or(self.catalog_at, DerivedWriter::pending_position);
         let at = self.catalog_at.min(derived);
         self.index.as_ref().map_or(at, |updater| updater.at.min(at))
     }
@@ -105,7 +105,7 @@ impl RecordApplier {
                 indexable: is_searchable(&summary.page),
                 digest: summary.digest,
                 text: summary.text,
-                says: PageContent {
+                content: PageContent {
                     title: &summary.page.title,
                     text: &summary.page.text,
                     language: &summary.page.lang,
@@ -121,13 +121,13 @@ impl RecordApplier {
         }
         let applied = self.catalog.apply(&all, end)?;
         self.catalog_at = self.catalog_at.max(end);
-        absorbed.woken = applied.woken;
+        absorbed.due_sites = applied.due_sites;
         absorbed.new_rules = *self.scoping.rules() != rules_before;
         for change in all {
             match change {
                 CatalogChange::Removed(what) => absorbed.removed.push(what),
                 CatalogChange::Seed { .. } | CatalogChange::Alias { .. } => absorbed.new_rules = true,
-                CatalogChange::Recrawl { url, whole_site: false, .. } => absorbed.wanted.push(url.id()),
+                CatalogChange::Recrawl { url, whole_site: false, .. } => absorbed.requested.push(url.id()),
                 _ => {}
             }
         }
@@ -137,12 +137,12 @@ impl RecordApplier {
             .filter(|r| is_fetch_attempt(r))
             .map(|r| r.url.id())
             .collect();
-        absorbed.shown = group
+        absorbed.stored_pages = group
             .iter()
             .filter_map(|read| {
                 let page = read.stored.record.url.clone();
-                let again = read.stored.record.again;
-                read.page.as_ref().map(|summary| StoredPageInfo { page, again, sketch: summary.sketch })
+                let is_revisit = read.stored.record.is_refetch;
+                read.page.as_ref().map(|summary| StoredPageInfo { page, is_revisit, sketch: summary.sketch })
             })
             .collect();
         if self.index.as_ref().is_some_and(|updater| end > updater.at) {
@@ -162,14 +162,14 @@ impl RecordApplier {
     ) -> Result<(), EngineError> {
         let Some(updater) = &mut self.index else { return Ok(()) };
         let at = updater.at;
-        let before = updater.index.snapshot()?;
+        let before = updater.index.view()?;
         self.carry.refresh();
         for read in group.iter().filter(|r| r.stored.next > at) {
             let record = &read.stored.record;
             let id = record.url.id();
             let mut change = match &record.content {
                 // Pages of a mirror site are not indexed.
-                RecordContent::Response(_) if self.scoping.is_copy(&record.url) => None,
+                RecordContent::Response(_) if self.scoping.is_mirror(&record.url) => None,
                 _ if outdated.contains(&(id, read.stored.position))
                     && !is_shown_version(&*self.catalog, id, read.stored.position)? =>
                 {
@@ -201,7 +201,7 @@ impl RecordApplier {
             };
             if let Some(IndexChange::Put(document)) = &mut change {
                 let text = read.page.as_ref().map_or(0, |summary| summary.text);
-                self.carry.complete(document, text, before.figures_of(id)?);
+                self.carry.complete(document, text, before.link_figures_of(id)?);
                 if let Some(entry) = self.catalog.page(id)?
                     && let Some(anchor) = informative_anchor(&entry.anchor)
                     && !document.anchors.iter().any(|known| known.text == anchor)
@@ -226,16 +226,16 @@ impl RecordApplier {
                 {
                     updater.commit()?;
                 }
-                if generations.waiting().is_some() {
+                if generations.pending_request().is_some() {
                     updater.commit()?;
-                    log_builder_request(updater.index.fulfil_wish());
+                    log_builder_request(updater.index.serve_request());
                 }
             }
             // A crawl without indexing still owns the chain of generations.
-            None if generations.waiting().is_some() => match open_index(generations, &config) {
-                Ok(index) => log_builder_request(index.fulfil_wish()),
+            None if generations.pending_request().is_some() => match open_index(generations, &config) {
+                Ok(index) => log_builder_request(index.serve_request()),
                 Err(error) => {
-                    generations.wish_done();
+                    generations.clear_request();
                     warn!(%error, "builder request failed");
                 }
             },
@@ -264,7 +264,7 @@ impl IndexUpdater {
     fn remove_site(&mut self, site: &SiteName) -> Result<(), EngineError> {
         self.apply()?;
         self.index.commit(self.at)?;
-        let snapshot = self.index.snapshot()?;
+        let snapshot = self.index.view()?;
         let found = snapshot.search_addresses(&Query::Site(site.host().to_string()), usize::MAX)?;
         // The query also matches subdomains and other ports.
         let pages = found.candidates.iter().map(|candidate| candidate.page);
@@ -359,7 +359,7 @@ pub(crate) fn open_index(
 ///
 /// If that leaves a gap, the owner replays the library from there, so it must not have started to apply records.
 pub(crate) fn roll_back_damaged_history(index: &EmbeddedIndex) -> Result<(), EngineError> {
-    if let Some(damaged) = index.refused()? {
+    if let Some(damaged) = index.refused_history()? {
         index.close_gap()?;
         let back = index.roll_back()?;
         let before = back.history.map_or(0, |history| history.number);
@@ -403,9 +403,10 @@ mod tests {
         updater.remove_site(&url("b.example/").site()).unwrap();
         updater.apply().unwrap();
         index.commit(at).unwrap();
-        let snapshot = index.snapshot().unwrap();
+        let snapshot = index.view().unwrap();
         let left = snapshot.search_addresses(&Query::All, 9).unwrap().candidates;
-        let mut left: Vec<String> = snapshot.cards(&left).unwrap().into_iter().map(|card| card.url).collect();
+        let mut left: Vec<String> =
+            snapshot.result_fields(&left).unwrap().into_iter().map(|card| card.url).collect();
         left.sort();
         assert_eq!(left, ["http://a.example/", "http://c.example/", "http://sub.b.example/"]);
         assert_eq!(snapshot.pages().unwrap(), 2);

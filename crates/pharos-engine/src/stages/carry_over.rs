@@ -37,11 +37,11 @@ impl CarryOver {
     ///
     /// `text` is the hash of its text, `before` its features in the index.
     pub(crate) fn complete(&mut self, document: &mut IndexDocument, text: u64, before: Option<LinkFigures>) {
-        document.web = carried_features(&document.url, before);
+        document.link_figures = carried_features(&document.url, before);
         let Some(previous) = self.look_up(document) else { return };
         document.anchors.extend(document_anchors(previous.anchors));
         // For a changed page, only its signature decides which duplicate group it joins.
-        document.group = (text != 0 && text == previous.text).then_some(previous.group);
+        document.group = (text != 0 && text == previous.text_hash).then_some(previous.group);
     }
 
     fn look_up(&mut self, document: &IndexDocument) -> Option<PageRelations> {
@@ -87,19 +87,19 @@ mod tests {
             title: "Lamps".into(),
             body: body.clone(),
             hash: 2,
-            manner: 0,
+            display_hash: 0,
             layout: 0,
             canonical: None,
         };
-        builder.texts(vec![words("first.example/lamps", 1), words("copy.example/a/b/lamps", 2)]).unwrap();
-        builder.link(&url("c.example/"), &url("copy.example/a/b/lamps"), "where keepers sleep").unwrap();
+        builder.add_texts(vec![words("first.example/lamps", 1), words("copy.example/a/b/lamps", 2)]).unwrap();
+        builder.add_link(&url("c.example/"), &url("copy.example/a/b/lamps"), "where keepers sleep").unwrap();
         builder.finish(LibraryPosition::START, 0).unwrap();
 
         let same = complete(&mut carry, 2);
         assert_eq!(same.group, Some(url("first.example/lamps").id()));
         assert!(same.anchors.iter().any(|anchor| anchor.text == "where keepers sleep"), "{:?}", same.anchors);
         // The features it received as a copy are kept; its depth is its own.
-        assert_eq!((same.web.in_degree, same.web.directory_depth), (7, 3));
+        assert_eq!((same.link_figures.in_degree, same.link_figures.directory_depth), (7, 3));
         let changed = complete(&mut carry, 4);
         assert_eq!((changed.group, changed.anchors), (None, same.anchors));
     }

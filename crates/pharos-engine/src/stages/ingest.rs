@@ -160,7 +160,8 @@ mod tests {
         crawl.finish().unwrap();
         assert_eq!(engine.catalog().page(url.id()).unwrap().unwrap().state, PageState::Stored);
 
-        let derived = || DerivedWriter::open(&data.library(), pharos_html::VERSION).unwrap().absorbed();
+        let derived =
+            || DerivedWriter::open(&data.library(), pharos_html::VERSION).unwrap().durable_position();
         let end = engine.library().end().unwrap();
         assert!(derived() < end);
         let crawl = engine.ingest_deriving(false, &mut |_| panic!("nothing to replay")).unwrap();

@@ -39,7 +39,7 @@ pub fn data_dir_status(data: &DataDir) -> Result<DataDirStatus, EngineError> {
         catalog: counts,
         sites,
         filtered,
-        searchable: index.snapshot()?.pages()?,
+        searchable: index.view()?.pages()?,
         generations: Generations::at(data.index()).current()?,
         library_bytes: disk_usage(&data.library()),
         catalog_bytes: disk_usage(&data.catalog()),

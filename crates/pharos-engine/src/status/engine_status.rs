@@ -68,9 +68,11 @@ pub struct EngineStatus {
     pub command: String,
     pub phase: CrawlPhase,
     /// The crawl is paused because disk space is low.
-    pub no_room: bool,
+    #[serde(rename = "no_room")]
+    pub disk_low: bool,
     /// The crawl is paused by an operator.
-    pub held: bool,
+    #[serde(rename = "held")]
+    pub paused: bool,
     /// Pages fetched.
     pub pages: u64,
     /// Bytes fetched.
@@ -80,7 +82,8 @@ pub struct EngineStatus {
     /// Pages not fetched because of a rule.
     pub refused: u64,
     /// Requests in flight.
-    pub under_way: u64,
+    #[serde(rename = "under_way")]
+    pub in_flight: u64,
     /// Maximum number of requests in flight.
     pub fetchers: u64,
     /// Sites with pages to fetch.
@@ -184,7 +187,7 @@ impl StatusWriter {
     }
 
     fn collect(&self) -> EngineStatus {
-        let crawl = self.status.snapshot();
+        let crawl = self.status.report();
         let readings = crate::status::stage_metrics::readings(
             Arc::clone(&self.stage_metrics),
             Arc::clone(&self.status),
@@ -198,13 +201,13 @@ impl StatusWriter {
             process: std::process::id(),
             command: self.command.clone(),
             phase: self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-            no_room: self.status.is_paused(),
-            held: crawl.held,
+            disk_low: self.status.is_paused(),
+            paused: crawl.held,
             pages: crawl.pages,
             bytes: crawl.bytes,
             failed: crawl.failed,
             refused: crawl.refused,
-            under_way: crawl.under_way,
+            in_flight: crawl.under_way,
             fetchers: (self.fetchers)() as u64,
             sites: crawl.sites,
             queued: crawl.queued,
@@ -233,7 +236,7 @@ mod tests {
         let deadline = Instant::now() + Duration::from_secs(60);
         let status = loop {
             match read_engine_status(&data) {
-                Some(status) if status.held => break status,
+                Some(status) if status.paused => break status,
                 _ => assert!(Instant::now() < deadline, "no status is published"),
             }
             thread::sleep(Duration::from_millis(20));

@@ -96,7 +96,7 @@ pub fn index_status(data: &DataDir, config: &Config) -> Result<IndexStatus, Engi
     let next = next_build_at(&config.index, size, SystemClock.now());
     let unfinished = generations.plan().map(|plan| UnfinishedBuild {
         to: plan.to,
-        saved: generations.saved().map_or(0, |(_, pages)| pages),
+        saved: generations.build_checkpoint().map_or(0, |(_, pages)| pages),
         goes_on: plan.rules == settings_fingerprint(config),
     });
     let mut previous = Vec::new();
@@ -108,8 +108,8 @@ pub fn index_status(data: &DataDir, config: &Config) -> Result<IndexStatus, Engi
         history: current.history.map(history),
         latest: chain(&current.latest, None),
         previous,
-        refused: index.refused()?.is_some(),
-        searchable: index.snapshot()?.pages()?,
+        refused: index.refused_history()?.is_some(),
+        searchable: index.view()?.pages()?,
         bytes: disk_usage(&data.index()),
         latest_share: (in_history > 0).then(|| in_latest as f64 / in_history as f64),
         building: generations.is_building(),

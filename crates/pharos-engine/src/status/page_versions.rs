@@ -22,7 +22,7 @@ pub struct DistinctVersion {
 impl DistinctVersion {
     /// Returns a readable position of this version, or `None` if it was dropped or is damaged.
     pub fn position(&self, library: &dyn Library) -> Option<LibraryPosition> {
-        [self.newest, self.oldest].into_iter().find(|position| library.has_answer(*position))
+        [self.newest, self.oldest].into_iter().find(|position| library.has_response(*position))
     }
 }
 
@@ -37,7 +37,7 @@ pub struct PageVersions {
 
 impl PageVersions {
     /// Reads the versions from the catalog. Empty if there is no catalog.
-    pub fn of(data: &DataDir, url: &PageUrl) -> Result<Self, EngineError> {
+    pub fn load(data: &DataDir, url: &PageUrl) -> Result<Self, EngineError> {
         let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? else { return Ok(Self::default()) };
         if catalog.is_removed(url)? {
             return Ok(Self { is_removed: true, ..Self::default() });
@@ -105,7 +105,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::at(dir.path());
         let url = PageUrl::parse("http://example.org/").unwrap();
-        assert_eq!(PageVersions::of(&data, &url).unwrap(), PageVersions::default());
+        assert_eq!(PageVersions::load(&data, &url).unwrap(), PageVersions::default());
 
         let start = LibraryPosition::START;
         let library = DiskLibrary::open_writer(
@@ -122,7 +122,7 @@ mod tests {
             let (position, next) = library.append(&[record]).unwrap()[0];
             let digest = body.len() as u64;
             let answered = ResponseSummary { status, position, digest, ..ResponseSummary::default() };
-            let outcome = VisitOutcome::Answered(answered);
+            let outcome = VisitOutcome::Responded(answered);
             let visited = CatalogChange::Visited { url: url.clone(), at: day(n), outcome, next_due: None };
             catalog.apply(&[visited], next).unwrap();
             position
@@ -134,7 +134,7 @@ mod tests {
         let second = visit(5, 200, "another");
         let back = visit(7, 200, "one");
 
-        let versions = PageVersions::of(&data, &url).unwrap();
+        let versions = PageVersions::load(&data, &url).unwrap();
         let days: Vec<_> = versions.iter().map(|version| (version.since, version.until)).collect();
         assert_eq!(days, [(day(7), day(7)), (day(5), day(5)), (day(1), day(4))]);
         for position in [first, again, once_more] {
@@ -149,7 +149,7 @@ mod tests {
 
         let later = LibraryPosition { file: 99, offset: 0 };
         catalog.apply(&[CatalogChange::Removed(Removal::Page(url.clone()))], later).unwrap();
-        let versions = PageVersions::of(&data, &url).unwrap();
+        let versions = PageVersions::load(&data, &url).unwrap();
         assert!(versions.is_removed && versions.iter().len() == 0);
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn readings(
     status: Arc<CrawlStatus>,
 ) -> impl Fn() -> SystemCounters + Send + Sync + 'static {
     move || {
-        let crawl = status.snapshot();
+        let crawl = status.report();
         SystemCounters {
             fetched: crawl.pages,
             parsed: counters.parsed.load(Ordering::Relaxed),

@@ -195,7 +195,7 @@ pub fn evaluate_all(set: &LabelledSet) -> EvaluationTable {
     for chunk in [ChunkSize::Whole, ChunkSize::Lines(4), ChunkSize::Lines(2)] {
         rows.push(evaluate_texts(&Segments { chunk, ..Segments::default() }, set, &texts));
     }
-    rows.push(evaluate_texts(&Shingles::of_the_book(), set, &texts));
+    rows.push(evaluate_texts(&Shingles::book_example(), set, &texts));
     rows.push(evaluate_texts(&Shingles::default(), set, &texts));
     rows.push(evaluate_texts(&SimHash { distance: 3, ..SimHash::default() }, set, &texts));
     rows.push(evaluate_texts(&SimHash::default(), set, &texts));

@@ -24,7 +24,7 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// Computes the fingerprint of a page from its title and main content.
-    pub fn of(title: &str, body: &str) -> Self {
+    pub fn compute(title: &str, body: &str) -> Self {
         let [plain_title, plain_body] = [title, body].map(|text| text.split_whitespace().collect::<String>());
         let digest = md5_of_parts([plain_title.as_str(), &plain_body]);
         let (full, words) = full_signature(body);
@@ -58,11 +58,11 @@ mod tests {
     #[test]
     fn white_space_does_not_count_and_titles_do() {
         let text = "灯塔在夜里为船只指路，海上的人靠它辨认方向。".repeat(4);
-        let page = Fingerprint::of("灯塔", &text);
+        let page = Fingerprint::compute("灯塔", &text);
         assert!(page.is_distinctive && page.full.is_some());
-        assert_eq!(page, Fingerprint::of(" 灯塔 ", &text.replace('，', "， \n")));
-        assert_ne!(page.digest, Fingerprint::of("灯火", &text).digest);
-        assert_eq!(page.full, Fingerprint::of("灯火", &text).full);
-        assert!(!Fingerprint::of("Not found", "There is no such page.").is_distinctive);
+        assert_eq!(page, Fingerprint::compute(" 灯塔 ", &text.replace('，', "， \n")));
+        assert_ne!(page.digest, Fingerprint::compute("灯火", &text).digest);
+        assert_eq!(page.full, Fingerprint::compute("灯火", &text).full);
+        assert!(!Fingerprint::compute("Not found", "There is no such page.").is_distinctive);
     }
 }

@@ -67,7 +67,7 @@ pub struct SiteDuplicates {
 
 impl ReportedGroup {
     /// Returns a group with the addresses of its pages.
-    pub fn of(relations: &Relations, group: &DuplicateGroup) -> Result<Self, GraphError> {
+    pub fn from_group(relations: &Relations, group: &DuplicateGroup) -> Result<Self, GraphError> {
         let original = relations.original(group.representative);
         let copies = group.members.iter().map(|member| {
             Ok(ReportedCopy {
@@ -84,7 +84,7 @@ impl ReportedGroup {
 
 impl DuplicateReport {
     /// Counts all duplicates and lists the first `count` groups, mirrors and sites.
-    pub fn of(relations: &Relations, count: usize) -> Result<Self, GraphError> {
+    pub fn from_relations(relations: &Relations, count: usize) -> Result<Self, GraphError> {
         let groups = relations.groups();
         let name = |site: u32| relations.sites()[site as usize].as_str().to_owned();
         let mut shares: HashMap<u32, (u64, u64)> = HashMap::new();
@@ -119,7 +119,7 @@ impl DuplicateReport {
         mirrors.sort_by_key(|mirror| std::cmp::Reverse(mirror.sites.len()));
         mirrors.truncate(count);
         let pages_too_many: u64 = groups.iter().map(|group| group.members.len() as u64).sum();
-        let largest = groups.iter().take(count).map(|group| ReportedGroup::of(relations, group));
+        let largest = groups.iter().take(count).map(|group| ReportedGroup::from_group(relations, group));
         Ok(Self {
             pages: relations.pages_with_text().count() as u64,
             groups: groups.len() as u64,

@@ -66,7 +66,7 @@ fn each_method_finds_plain_copies_and_the_table_has_a_row_for_each() {
         assert_eq!(row.recall, 1.0, "{}", row.name);
         // Five letters are a word or less: at the threshold of the book, all pages of an alphabetic language are
         // similar.
-        let is_for_han = row.name == Shingles::of_the_book().name();
+        let is_for_han = row.name == Shingles::book_example().name();
         assert!(row.precision == 1.0 || is_for_han, "{row:?}");
     }
     assert_eq!(table.to_string().lines().count(), 20);

@@ -45,7 +45,7 @@ pub fn simulate_farm(
     rank: &PageRankOptions,
     sorting: &GraphOptions,
 ) -> Result<FarmEffect, GraphError> {
-    simulate_farm_in_graph(relations.graph(), relations.places()?, home, pages, rank, sorting)
+    simulate_farm_in_graph(relations.graph(), relations.page_sites()?, home, pages, rank, sorting)
 }
 
 /// Like [`simulate_farm`], for any graph.
@@ -72,7 +72,7 @@ pub fn simulate_farm_in_graph(
         (0..count).map(|page| page_sites.site(page)).chain((count..all).map(|_| site)).collect();
     let farmed_places = PageSites::new(&sites, page_sites.domains_of_sites())?;
 
-    let options = PageRankOptions { form: RankScale::PerPage, ..*rank };
+    let options = PageRankOptions { scale: RankScale::PerPage, ..*rank };
     let ranks_before = page_rank(graph, &options, Teleport::Everywhere, None)?.values;
     let mut start = ranks_before.clone();
     start.resize(all as usize, 1.0);
@@ -124,9 +124,9 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default()).unwrap();
             let url = |page: u32| PageUrl::parse(&format!("http://s{}.example/{page}", page % 4)).unwrap();
-            (0..12).for_each(|page| builder.page(&url(page)).unwrap());
+            (0..12).for_each(|page| builder.add_page(&url(page)).unwrap());
             for (from, to) in links {
-                builder.link(&url(from), &url(to), "").unwrap();
+                builder.add_link(&url(from), &url(to), "").unwrap();
             }
             let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
             let farm = simulate_farm(&relations, home, pages, &PageRankOptions::default(), &GraphOptions::default()).unwrap();

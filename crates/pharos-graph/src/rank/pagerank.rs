@@ -40,12 +40,12 @@ pub struct PageRankOptions {
     pub tolerance: f64,
     /// Maximum number of rounds. With d = 0.85, 150 rounds reach 1e-10 on any graph.
     pub max_rounds: u32,
-    pub form: RankScale,
+    pub scale: RankScale,
 }
 
 impl Default for PageRankOptions {
     fn default() -> Self {
-        Self { damping: 0.85, tolerance: 1e-10, max_rounds: 200, form: RankScale::Probability }
+        Self { damping: 0.85, tolerance: 1e-10, max_rounds: 200, scale: RankScale::Probability }
     }
 }
 
@@ -121,7 +121,7 @@ pub fn page_rank(
     let (rounds, change) = iteration.run(options.damping, options.tolerance, options.max_rounds);
     let mut values = iteration.ranks;
     let total = sum(values.iter().copied());
-    let scale = match options.form {
+    let scale = match options.scale {
         RankScale::Probability => 1.0,
         RankScale::PerPage => pages as f64,
     } / total;

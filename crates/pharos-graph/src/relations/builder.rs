@@ -72,7 +72,7 @@ pub struct PageContent {
     /// Hash of the content, by which a later fetch is recognised as unchanged; 0 if unknown.
     pub hash: u64,
     /// Hash of display permissions and file type. Pages that differ in it are not merged.
-    pub manner: u32,
+    pub display_hash: u32,
     /// Fingerprint of the layout, 0 if unknown.
     pub layout: u32,
     /// Canonical address declared by the page.
@@ -97,7 +97,7 @@ pub struct RelationsBuilder {
     fetched: Vec<u32>,
     published: Vec<(u32, i64)>,
     /// Number of links to pages beyond the limit.
-    pub left_out: u64,
+    pub dropped_links: u64,
 }
 
 /// Convergence of the PageRank computation.
@@ -137,28 +137,28 @@ impl RelationsBuilder {
             redirects: HashMap::new(),
             fetched: Vec::new(),
             published: Vec::new(),
-            left_out: 0,
+            dropped_links: 0,
             building,
         })
     }
 
     /// Records a redirect. All redirects must be added before the first link.
-    pub fn redirect(&mut self, from: PageId, to: PageUrl) {
+    pub fn add_redirect(&mut self, from: PageId, to: PageUrl) {
         self.redirects.insert(from, to);
     }
 
     /// Records that a page was fetched, with or without links.
-    pub fn page(&mut self, url: &PageUrl) -> Result<(), GraphError> {
+    pub fn add_page(&mut self, url: &PageUrl) -> Result<(), GraphError> {
         let number = self.number(url)?;
         self.fetched.extend(number);
         Ok(())
     }
 
     /// Adds a link with its anchor text.
-    pub fn link(&mut self, from: &PageUrl, to: &PageUrl, anchor: &str) -> Result<(), GraphError> {
+    pub fn add_link(&mut self, from: &PageUrl, to: &PageUrl, anchor: &str) -> Result<(), GraphError> {
         self.detect_copies()?;
         let (Some(from), Some(target)) = (self.number(from)?, self.number(to)?) else {
-            self.left_out += 1;
+            self.dropped_links += 1;
             return Ok(());
         };
         let to = self.copies.variants.get(&target).copied().unwrap_or(target);
@@ -180,12 +180,12 @@ impl RelationsBuilder {
 
     /// Adds pages for duplicate detection. Fingerprints are computed on all cores. All texts must be added before the
     /// first link, so that links to a variant can count for its canonical page.
-    pub fn texts(&mut self, pages: Vec<PageContent>) -> Result<(), GraphError> {
+    pub fn add_texts(&mut self, pages: Vec<PageContent>) -> Result<(), GraphError> {
         if self.texts.is_none() {
             return Err(GraphError::TextsAfterLinks);
         }
         let fingerprints: Vec<Fingerprint> =
-            pages.par_iter().map(|page| Fingerprint::of(&page.title, &page.body)).collect();
+            pages.par_iter().map(|page| Fingerprint::compute(&page.title, &page.body)).collect();
         for (content, fingerprint) in pages.into_iter().zip(fingerprints) {
             let Some(page) = self.number(&content.url)? else { continue };
             let canonical = content.canonical.map_or(Ok(None), |url| self.number(&url))?;
@@ -196,7 +196,7 @@ impl RelationsBuilder {
                 domain: self.numbering.domain(page),
                 first_seen: content.first_seen,
                 layout: content.layout,
-                manner: content.manner,
+                manner: content.display_hash,
                 canonical: canonical.filter(|other| *other != page),
             };
             self.hashes.push((page, content.hash));
@@ -223,7 +223,7 @@ impl RelationsBuilder {
         let anchors = write_anchors(self.anchors, &directory.join(ANCHORS), count)?;
 
         let page_sites = PageSites::new(&site_of_page, &domain_of_site)?;
-        let options = PageRankOptions { form: RankScale::PerPage, ..self.options.rank };
+        let options = PageRankOptions { scale: RankScale::PerPage, ..self.options.rank };
         let by_id = by_id(&ids);
         let start = lookup::start_ranks(&self.folder, &ids, &by_id);
         let RankVector { values: page_rank, rounds, error_bound, .. } =

@@ -90,7 +90,7 @@ pub struct PageRelations {
     /// Representative of the duplicate group, the page itself without copies.
     pub group: PageId,
     /// [Content hash](super::PageContent::hash) at the time of the build.
-    pub text: u64,
+    pub text_hash: u64,
     /// Anchor texts of the page.
     pub anchors: Vec<Anchor>,
 }
@@ -123,7 +123,7 @@ impl RelationsLookup {
         match self.lower_bound(id)? {
             Some(row) if row.id == id => {
                 let anchors = parse_anchors(&read_at(&self.anchors, row.anchors)?);
-                Ok(Some(PageRelations { group: row.group, text: row.text, anchors }))
+                Ok(Some(PageRelations { group: row.group, text_hash: row.text, anchors }))
             }
             _ => Ok(None),
         }

@@ -17,7 +17,7 @@ pub struct MergedMetrics {
 
 impl Relations {
     /// Returns the merged metrics of these pages; the first page represents the others.
-    pub fn together(&self, pages: &[u32]) -> MergedMetrics {
+    pub fn merged_metrics(&self, pages: &[u32]) -> MergedMetrics {
         let page_rank = pages.iter().map(|page| self.page_ranks()[*page as usize]).sum();
         let link_weight = pages.iter().map(|page| self.link_weight(*page)).fold(0.0, f32::max);
         let counts = match pages {

@@ -16,7 +16,7 @@ fn words(address: &str, seen: i64, title: &str, body: &str) -> PageContent {
         title: title.into(),
         body: body.into(),
         hash: seen as u64,
-        manner: 0,
+        display_hash: 0,
         layout: 0,
         canonical: None,
     }
@@ -34,22 +34,22 @@ fn builder(folder: &Path) -> RelationsBuilder {
 fn links_lead_through_redirects_and_pages_never_fetched_have_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let mut builder = builder(folder.path());
-    builder.redirect(url("http://b.example/old").id(), url("http://b.example/older"));
-    builder.redirect(url("http://b.example/older").id(), url("http://b.example/new"));
-    builder.redirect(url("http://c.example/round").id(), url("http://c.example/round"));
-    builder.page(&url("http://a.example/")).unwrap();
+    builder.add_redirect(url("http://b.example/old").id(), url("http://b.example/older"));
+    builder.add_redirect(url("http://b.example/older").id(), url("http://b.example/new"));
+    builder.add_redirect(url("http://c.example/round").id(), url("http://c.example/round"));
+    builder.add_page(&url("http://a.example/")).unwrap();
     for (to, anchor) in [
         ("http://b.example/old", "the harbour"),
         ("http://b.example/new", "the harbour"),
         ("http://c.example/round", "nowhere"),
         ("http://a.example/", "itself"),
     ] {
-        builder.link(&url("http://a.example/"), &url(to), anchor).unwrap();
+        builder.add_link(&url("http://a.example/"), &url(to), anchor).unwrap();
     }
     builder.finish(LibraryPosition { file: 3, offset: 7 }, 0).unwrap();
 
     let relations = Relations::open(folder.path()).unwrap();
-    assert_eq!(relations.to(), LibraryPosition { file: 3, offset: 7 });
+    assert_eq!(relations.library_position(), LibraryPosition { file: 3, offset: 7 });
     let sizes = GraphSizes { pages: 3, fetched: 1, links: 2, sites: 3, domains: 3 };
     assert_eq!(relations.sizes(), sizes);
     let page = relations.number(url("http://b.example/old").id()).unwrap();
@@ -73,7 +73,7 @@ fn the_page_crawled_first_represents_exact_and_near_copies() {
         ..words("http://c.example/report?print", 1, "Report", &other)
     };
     builder
-        .texts(vec![
+        .add_texts(vec![
             words("http://b.example/copy", 20, "Lighthouses", &text),
             words("http://a.example/first", 10, "Lighthouses", &text.replace(". ", ".\n")),
             words("http://d.example/reprint", 30, "About lighthouses", &edited),
@@ -126,7 +126,7 @@ fn a_page_that_is_unlike_the_one_it_names_is_no_variant_of_it() {
     pages.extend((0..130).map(|n| {
         naming(n, format!("{half}{}", &prose(&format!("b{n}x"))[..half.len()]), "http://b.example/")
     }));
-    builder.texts(pages).unwrap();
+    builder.add_texts(pages).unwrap();
     let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
     let number = |address: &str| relations.number(url(address).id()).unwrap();
     assert_eq!(relations.representative(number("http://a.example/")), None);
@@ -148,7 +148,7 @@ fn links_to_a_variant_are_links_to_the_page_it_names() {
     let [lamps, print, mail] =
         ["http://a.example/lamps", "http://a.example/lamps?print", "http://a.example/mail"];
     builder
-        .texts(vec![
+        .add_texts(vec![
             words(lamps, 5, "Lamps", &text),
             naming(print, lamps),
             naming(mail, print),
@@ -167,9 +167,9 @@ fn links_to_a_variant_are_links_to_the_page_it_names() {
         (print, print),
         (print, lamps),
     ] {
-        builder.link(&url(from), &url(to), "lamps").unwrap();
+        builder.add_link(&url(from), &url(to), "lamps").unwrap();
     }
-    assert!(matches!(builder.texts(Vec::new()), Err(GraphError::TextsAfterLinks)));
+    assert!(matches!(builder.add_texts(Vec::new()), Err(GraphError::TextsAfterLinks)));
     let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
     let counts = |address: &str| relations.counts(relations.number(url(address).id()).unwrap());
     assert_eq!((counts(lamps).raw_link_hits, counts(lamps).link_hits), (3, 2));
@@ -184,7 +184,7 @@ fn addresses_of_one_document_are_counted_together() {
     let mut builder = builder(folder.path());
     let text = prose("lamp");
     let [first, copy] = ["http://a.example/lamps", "http://b.example/lamps"];
-    builder.texts(vec![words(first, 1, "Lamps", &text), words(copy, 2, "Lamps", &text)]).unwrap();
+    builder.add_texts(vec![words(first, 1, "Lamps", &text), words(copy, 2, "Lamps", &text)]).unwrap();
     for (from, to) in [
         ("http://a.example/", first),
         // A link from the domain of one address and a link from another domain to the other: both count, the source
@@ -197,16 +197,16 @@ fn addresses_of_one_document_are_counted_together() {
         (first, copy),
         (copy, first),
     ] {
-        builder.link(&url(from), &url(to), "").unwrap();
+        builder.add_link(&url(from), &url(to), "").unwrap();
     }
     let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
     let [first, copy] = [first, copy].map(|address| relations.number(url(address).id()).unwrap());
-    let both = relations.together(&[first, copy]);
+    let both = relations.merged_metrics(&[first, copy]);
     let rank = |page: u32| relations.page_ranks()[page as usize];
     assert_eq!(both.page_rank, rank(first) + rank(copy));
     let LinkCounts { out_degree, raw_link_hits, link_hits, linking_domains } = both.counts;
     assert_eq!((out_degree, raw_link_hits, link_hits, linking_domains), (1, 4, 4, 3));
-    assert_eq!(relations.together(&[first]).counts, relations.counts(first));
+    assert_eq!(relations.merged_metrics(&[first]).counts, relations.counts(first));
     assert_eq!(both.link_weight, relations.link_weight(first).max(relations.link_weight(copy)));
 }
 
@@ -217,8 +217,8 @@ fn newer_relations_take_the_place_of_older_ones_and_begin_with_their_ranks() {
         let mut builder = builder(folder.path());
         for page in 0..50 {
             let from = url(&format!("http://a.example/{page}"));
-            builder.link(&from, &url(&format!("http://a.example/{}", page * 7 % 50)), "").unwrap();
-            builder.link(&from, &url("http://b.example/"), "").unwrap();
+            builder.add_link(&from, &url(&format!("http://a.example/{}", page * 7 % 50)), "").unwrap();
+            builder.add_link(&from, &url("http://b.example/"), "").unwrap();
         }
         builder.finish(LibraryPosition::START, 0).unwrap().1
     };
@@ -239,19 +239,24 @@ fn single_pages_are_looked_up_without_the_tables() {
     let mut builder = builder(folder.path());
     let text = prose("lamp");
     builder
-        .texts(vec![
+        .add_texts(vec![
             words("http://a.example/lamps", 7, "Lamps", &text),
             words("http://b.example/lamps", 8, "Lamps", &text),
         ])
         .unwrap();
-    builder.link(&url("http://c.example/"), &url("http://b.example/lamps"), "where keepers sleep").unwrap();
+    builder
+        .add_link(&url("http://c.example/"), &url("http://b.example/lamps"), "where keepers sleep")
+        .unwrap();
     builder.finish(LibraryPosition::START, 0).unwrap();
     let lookup = RelationsLookup::open(folder.path()).unwrap().unwrap();
     let known = lookup.page(url("http://b.example/lamps").id()).unwrap().unwrap();
-    assert_eq!((known.group, known.text), (url("http://a.example/lamps").id(), 8));
+    assert_eq!((known.group, known.text_hash), (url("http://a.example/lamps").id(), 8));
     assert_eq!(known.anchors[0].text, "where keepers sleep");
     let alone = lookup.page(url("http://c.example/").id()).unwrap().unwrap();
-    assert_eq!(alone, PageRelations { group: url("http://c.example/").id(), text: 0, anchors: Vec::new() });
+    assert_eq!(
+        alone,
+        PageRelations { group: url("http://c.example/").id(), text_hash: 0, anchors: Vec::new() }
+    );
     assert_eq!(lookup.page(url("http://d.example/").id()).unwrap(), None);
     assert!(lookup.is_newest(folder.path()));
     RelationsBuilder::begin(folder.path(), RelationsOptions::default())
@@ -286,9 +291,9 @@ fn missing_and_damaged_tables_are_reported() {
     assert!(matches!(Relations::open(&folder.path().join("absent")), Err(GraphError::NotBuilt { .. })));
     let mut builder = builder(folder.path());
     builder
-        .texts((0..4).map(|n| words(&format!("http://a.example/{n}"), n, "T", &prose("x"))).collect())
+        .add_texts((0..4).map(|n| words(&format!("http://a.example/{n}"), n, "T", &prose("x"))).collect())
         .unwrap();
-    builder.link(&url("http://a.example/1"), &url("http://a.example/2"), "two").unwrap();
+    builder.add_link(&url("http://a.example/1"), &url("http://a.example/2"), "two").unwrap();
     builder.finish(LibraryPosition::START, 0).unwrap();
     let file = folder.path().join("00000001").join(TABLES);
     let good = fs::read(&file).unwrap();

@@ -68,7 +68,7 @@ pub struct GraphStatistics {
 
 impl GraphStatistics {
     /// Computes all statistics. `memory` bounds the computation of distances.
-    pub fn of(relations: &Relations, memory: u64) -> Result<Self, GraphError> {
+    pub fn compute(relations: &Relations, memory: u64) -> Result<Self, GraphError> {
         let graph = relations.graph();
         let tie = bow_tie(graph);
         let count = |part| tie.pages(part) as u64;
@@ -108,7 +108,7 @@ impl GraphStatistics {
             })),
             bow_tie,
             distances,
-            closure: link_closure(graph, relations.places()?)?,
+            closure: link_closure(graph, relations.page_sites()?)?,
             mirrors: aliases.iter().map(|group| group.len() as u64 - 1).sum(),
         })
     }
@@ -135,12 +135,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default()).unwrap();
         let url = |name: &str| PageUrl::parse(&format!("http://a.example/{name}")).unwrap();
-        ["hub", "leaf"].iter().for_each(|page| builder.page(&url(page)).unwrap());
+        ["hub", "leaf"].iter().for_each(|page| builder.add_page(&url(page)).unwrap());
         for target in ["leaf", "unseen", "unseen2"] {
-            builder.link(&url("hub"), &url(target), "").unwrap();
+            builder.add_link(&url("hub"), &url(target), "").unwrap();
         }
         let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
-        let summary = GraphStatistics::of(&relations, 1 << 20).unwrap();
+        let summary = GraphStatistics::compute(&relations, 1 << 20).unwrap();
         assert_eq!((summary.out_degree.mean, summary.out_degree.without), (1.5, 1));
         assert_eq!((summary.in_degree.mean, summary.in_degree.without), (0.75, 1));
     }

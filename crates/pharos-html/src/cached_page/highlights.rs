@@ -25,7 +25,7 @@ pub struct HighlightOptions<'a> {
     /// colour `n % 10`.
     pub terms: &'a [String],
     /// Label of the arrow after a link, for screen readers.
-    pub next: &'a str,
+    pub next_label: &'a str,
 }
 
 /// Highlights of one cached page while it is written.
@@ -45,7 +45,7 @@ impl<'a> Highlighter<'a> {
     pub(super) fn new(options: &HighlightOptions<'a>) -> Self {
         Self {
             colours: TermColours::from_terms(options.terms),
-            next: options.next,
+            next: options.next_label,
             counts: [0; COLOURS],
             last: [const { None }; COLOURS],
             in_link: [false; COLOURS],
@@ -154,7 +154,7 @@ impl TermColours {
             }
         }
         // Query terms missing from the dictionary are segmented as words, too.
-        Self { analyser: Analyser::knowing(terms.iter().map(String::as_str)), terms: colours }
+        Self { analyser: Analyser::with_words(terms.iter().map(String::as_str)), terms: colours }
     }
 
     /// Returns the highlighted spans of a text in order, without overlaps. Words are found as the index finds them.
@@ -181,7 +181,8 @@ mod tests {
     use super::*;
 
     fn write(words: &[(usize, bool)]) -> (String, [usize; COLOURS]) {
-        let mut marks = Highlighter::new(&HighlightOptions { next: "on", ..HighlightOptions::default() });
+        let mut marks =
+            Highlighter::new(&HighlightOptions { next_label: "on", ..HighlightOptions::default() });
         let mut out = String::new();
         for (colour, is_in_link) in words {
             marks.write_occurrence(&mut out, *colour, *is_in_link, |out| out.push('x'));

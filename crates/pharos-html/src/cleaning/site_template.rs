@@ -34,7 +34,7 @@ pub struct SiteTemplate {
 
 impl SiteTemplate {
     /// Returns the text of a page without the lines that at least `share` of the other pages contain.
-    pub fn own_text<'a>(&mut self, url: &str, text: &'a str, share: f64) -> Cow<'a, str> {
+    pub fn remove_shared_lines<'a>(&mut self, url: &str, text: &'a str, share: f64) -> Cow<'a, str> {
         let hasher = FixedState::with_seed(0);
         let page = hasher.hash_one(url);
         let lines: Vec<(u64, &str)> = text.lines().map(|line| (hasher.hash_one(line), line)).collect();
@@ -88,7 +88,7 @@ mod tests {
 
     fn own_text(template: &mut SiteTemplate, page: usize, story: &str) -> String {
         template
-            .own_text(&format!("http://example.org/{page}"), &format!("{NOTICE}\n{story}"), 0.3)
+            .remove_shared_lines(&format!("http://example.org/{page}"), &format!("{NOTICE}\n{story}"), 0.3)
             .into_owned()
     }
 

@@ -211,7 +211,7 @@ impl SchemaFields {
             },
             &mut out,
         );
-        self.web.write(&document.web, &mut out);
+        self.web.write(&document.link_figures, &mut out);
         let signature = document.signature.as_deref().filter(|signature| signature.len() <= MAX_SIGNATURE);
         self.likeness.write(document.group, signature, &mut out);
         self.add_copies(&mut out, &document.url, &copies[..copies.len().min(MAX_COPIES)]);

@@ -139,13 +139,13 @@ impl Generations {
         let latest = last.max(previous.open().number) + 1;
         let current = GenerationChain::new(history, latest, histories.max(previous.highest_history_number()));
         self.write_chain(&current)?;
-        self.remove_unnamed(&current)?;
+        self.remove_unreferenced_generations(&current)?;
         self.discard_build()?;
         Ok(current)
     }
 
     /// Removes all generations that `current` does not list. The caller must hold the builder's lock.
-    pub fn remove_unnamed(&self, current: &GenerationChain) -> Result<(), IndexError> {
+    pub fn remove_unreferenced_generations(&self, current: &GenerationChain) -> Result<(), IndexError> {
         for path in self.unreferenced(current)? {
             fs::remove_dir_all(&path).map_err(IndexError::io("remove", &path))?;
         }
@@ -213,25 +213,25 @@ impl Generations {
     }
 
     /// Leaves a request for the owner.
-    pub fn wish(&self, request: BuilderRequest) -> Result<(), IndexError> {
+    pub fn leave_request(&self, request: BuilderRequest) -> Result<(), IndexError> {
         self.write_atomically("WISH", &request)
     }
 
     /// Returns the pending request, if any.
-    pub fn waiting(&self) -> Option<BuilderRequest> {
+    pub fn pending_request(&self) -> Option<BuilderRequest> {
         serde_json::from_slice(&fs::read(self.dir.join("WISH")).ok()?).ok()
     }
 
     /// Removes the pending request, because it was served or its sender has given up.
-    pub fn wish_done(&self) {
+    pub fn clear_request(&self) {
         let _ = fs::remove_file(self.dir.join("WISH"));
     }
 
     /// Removes this request if it is still pending. A newer request stays: its sender may have replaced that of a
     /// killed builder.
     pub(crate) fn complete_request(&self, request: BuilderRequest) {
-        if self.waiting() == Some(request) {
-            self.wish_done();
+        if self.pending_request() == Some(request) {
+            self.clear_request();
         }
     }
 
@@ -373,19 +373,19 @@ mod tests {
     fn builder_requests_wait_for_the_owner() {
         let dir = tempfile::tempdir().unwrap();
         let generations = Generations::at(dir.path());
-        assert_eq!(generations.waiting(), None);
+        assert_eq!(generations.pending_request(), None);
         for request in [BuilderRequest::Seal(3), BuilderRequest::Rollback(2)] {
-            generations.wish(request).unwrap();
-            assert_eq!(generations.waiting(), Some(request));
+            generations.leave_request(request).unwrap();
+            assert_eq!(generations.pending_request(), Some(request));
         }
         generations.complete_request(BuilderRequest::Seal(3));
         assert_eq!(
-            generations.waiting(),
+            generations.pending_request(),
             Some(BuilderRequest::Rollback(2)),
             "another request has replaced it"
         );
         generations.complete_request(BuilderRequest::Rollback(2));
-        assert_eq!(generations.waiting(), None);
+        assert_eq!(generations.pending_request(), None);
     }
 
     #[test]

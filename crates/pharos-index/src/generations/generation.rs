@@ -105,7 +105,9 @@ impl Generation {
             return Err(IndexError::OlderFormat { path: path.to_path_buf() });
         }
         let vocabulary = Arc::new(read_vocabulary(&path.join(VOCABULARY_FILE))?);
-        index.set_tokenizers(tokenizer::tokenizers(Arc::new(Analyser::with(Arc::clone(&vocabulary)))));
+        index.set_tokenizers(tokenizer::tokenizers(Arc::new(Analyser::with_vocabulary(Arc::clone(
+            &vocabulary,
+        )))));
         let reader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&failed)?;
         let stamp = commit_stamp(path);

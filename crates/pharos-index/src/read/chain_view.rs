@@ -132,7 +132,7 @@ impl Bm25StatisticsProvider for CommonStatistics<'_> {
 }
 
 impl IndexView for ChainView {
-    fn generation(&self) -> &str {
+    fn state_id(&self) -> &str {
         &self.state_id
     }
 
@@ -144,7 +144,7 @@ impl IndexView for ChainView {
         self.history.is_some() && candidate.location.generation == 0
     }
 
-    fn renewed(
+    fn refresh_candidates(
         &self,
         request: &RetrievalRequest<'_>,
         candidates: &[Candidate],
@@ -181,7 +181,7 @@ impl IndexView for ChainView {
         candidates.iter().map(&mut refresh).collect()
     }
 
-    fn knows(&self, word: &str, kind: WordKind) -> bool {
+    fn is_indexed_word(&self, word: &str, kind: WordKind) -> bool {
         self.vocabularies
             .iter()
             .all(|vocabulary| vocabulary.get(word).is_some_and(|known| known.kind == kind))
@@ -244,7 +244,7 @@ impl IndexView for ChainView {
         self.maxima
     }
 
-    fn cards(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
+    fn result_fields(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
         let fields = candidates.iter().map(|candidate| self.result_fields(candidate.location));
         let at_its_address = |(candidate, fields): (&Candidate, Result<Option<ResultFields>, IndexError>)| {
             let mut fields = fields?.ok_or(IndexError::ForeignCandidate)?;
@@ -271,11 +271,11 @@ impl IndexView for ChainView {
         pages.iter().map(|page| self.find_candidate(*page)).collect()
     }
 
-    fn figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
+    fn link_figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
         candidates.iter().map(|c| Ok(self.columns(c.location)?.link_figures.read(c.location.doc))).collect()
     }
 
-    fn likeness(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
+    fn signatures(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
         candidates.iter().map(|c| Ok(self.columns(c.location)?.signatures.read(c.location.doc))).collect()
     }
 
@@ -284,17 +284,25 @@ impl IndexView for ChainView {
         Ok(self.stored(&[candidate])?.pop())
     }
 
-    fn titles(&self, scope: GenerationScope, each: &mut dyn FnMut(PageTitle<'_>)) -> Result<(), IndexError> {
+    fn for_each_title(
+        &self,
+        scope: GenerationScope,
+        each: &mut dyn FnMut(PageTitle<'_>),
+    ) -> Result<(), IndexError> {
         titles_and_words::for_each_title(self, scope, each)
     }
 
-    fn words(&self, scope: GenerationScope, each: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
+    fn for_each_word(
+        &self,
+        scope: GenerationScope,
+        each: &mut dyn FnMut(&str, u64),
+    ) -> Result<(), IndexError> {
         titles_and_words::for_each_word(self, scope, each)
     }
 
-    fn figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
+    fn link_figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
         let Some(candidate) = self.find_candidate(page)? else { return Ok(None) };
-        Ok(self.figures(&[candidate])?.pop())
+        Ok(self.link_figures(&[candidate])?.pop())
     }
 }
 

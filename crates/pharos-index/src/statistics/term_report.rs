@@ -110,7 +110,7 @@ impl EmbeddedIndex {
     /// Reports the terms of a text, in one field or in all tokenised fields, with the `pages` pages where each occurs
     /// most often.
     pub fn explain(&self, text: &str, field: Option<&str>, pages: usize) -> Result<TermReport, IndexError> {
-        let analyser = Analyser::with(self.vocabulary());
+        let analyser = Analyser::with_vocabulary(self.vocabulary());
         self.current_view()?.run(|view| view.explain(&analyser, text, field, pages))
     }
 }
@@ -254,7 +254,7 @@ impl ChainView {
         let (address, page) = shown.addresses(doc).next().ok_or(IndexError::ForeignCandidate)?;
         let location = DocLocation { generation: generation as u32, segment: segment as u32, doc, address };
         let candidate = Candidate { page, score: 0.0, copies: 0, location };
-        let url = self.cards(&[candidate])?.pop().map(|fields| fields.url).unwrap_or_default();
+        let url = self.result_fields(&[candidate])?.pop().map(|fields| fields.url).unwrap_or_default();
         let positions = count_positions(view, reader, term, listed, doc)?;
         Ok(TermOnPage { url, occurrences, positions })
     }

@@ -67,7 +67,7 @@ fn what_can_be_found_is_counted_and_the_rest_is_stale() {
 
     let names: Vec<&str> = statistics.generations.iter().map(|generation| generation.name.as_str()).collect();
     assert_eq!(names, ["latest-1", "latest-2"]);
-    let [first, second] = [&statistics.generations[0].figures, &statistics.generations[1].figures];
+    let [first, second] = [&statistics.generations[0].statistics, &statistics.generations[1].statistics];
     assert_eq!((first.documents, first.stale_documents), (1, 3));
     assert_eq!((second.documents, second.stale_documents), (1, 1));
     let (first, second) = (field(first, TEXT), field(second, TEXT));
@@ -84,7 +84,7 @@ fn bytes_sum_up() {
     assert_eq!(space.total, lists + space.field_norms + space.columns + space.stored + space.deletes);
     let fields: u64 = space.fields.iter().map(|field| field.total).sum();
     assert_eq!(fields + space.stored + space.deletes, space.total);
-    let generations: u64 = statistics.generations.iter().map(|g| g.figures.space.total).sum();
+    let generations: u64 = statistics.generations.iter().map(|g| g.statistics.space.total).sum();
     assert_eq!(generations, space.total);
     assert!(space.stored > 0 && space.deletes > 0 && space.columns > 0);
     assert_eq!(statistics.chain.bytes_per_document, space.total as f64 / 2.0);

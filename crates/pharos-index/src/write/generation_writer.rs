@@ -28,7 +28,7 @@ impl GenerationWriter {
     ) -> Result<(), IndexError> {
         let (page, document) = match change {
             IndexChange::Put(document) => {
-                let rank = maxima.stored_rank(&document.web);
+                let rank = maxima.stored_rank(&document.link_figures);
                 (document.url.id(), self.fields.to_tantivy(document, rank, &[], body_limit))
             }
             IndexChange::Gone(page) => (*page, self.fields.tombstone(*page)),
@@ -44,7 +44,7 @@ impl GenerationWriter {
         maxima: &LinkMaxima,
         body_limit: usize,
     ) -> Result<(), IndexError> {
-        let rank = maxima.stored_rank(&document.web);
+        let rank = maxima.stored_rank(&document.link_figures);
         let document = self.fields.to_tantivy(document, rank, &document.copies, body_limit);
         self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
     }

@@ -54,7 +54,7 @@ impl Generations {
     }
 
     /// Returns the library position and the number of pages of the last checkpoint of the unfinished build.
-    pub fn saved(&self) -> Option<(LibraryPosition, u64)> {
+    pub fn build_checkpoint(&self) -> Option<(LibraryPosition, u64)> {
         BuildCheckpoint::read(&Generation::open(&self.building_dir()).ok()??)
             .map(|saved| (saved.at, saved.pages))
     }
@@ -98,12 +98,12 @@ impl HistoryBuilder {
         body_limit: usize,
     ) -> Result<Self, IndexError> {
         generations.discard_build()?;
-        Self::go_on(generations, threads, memory, body_limit)
+        Self::resume(generations, threads, memory, body_limit)
     }
 
     /// Resumes the unfinished build from its last checkpoint. The caller must hold the builder's lock and have
     /// compared the plan.
-    pub fn go_on(
+    pub fn resume(
         generations: &Generations,
         threads: usize,
         memory: usize,
@@ -128,7 +128,7 @@ impl HistoryBuilder {
     }
 
     /// Sets the maxima that normalise link figures. Must be called before the first page is added.
-    pub fn measured_by(mut self, maxima: LinkMaxima) -> Result<Self, IndexError> {
+    pub fn with_maxima(mut self, maxima: LinkMaxima) -> Result<Self, IndexError> {
         maxima.write(&self.generations.building_dir())?;
         self.maxima = maxima;
         Ok(self)
@@ -136,7 +136,7 @@ impl HistoryBuilder {
 
     /// Returns the library position of the checkpoint that the build was resumed from. Pages up to it must not be
     /// added again.
-    pub fn reached(&self) -> Option<LibraryPosition> {
+    pub fn resumed_from(&self) -> Option<LibraryPosition> {
         self.reached
     }
 
@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn resume(generations: &Generations) -> HistoryBuilder {
-        HistoryBuilder::go_on(generations, 1, 16 << 20, 1 << 20).unwrap()
+        HistoryBuilder::resume(generations, 1, 16 << 20, 1 << 20).unwrap()
     }
 
     #[test]
@@ -225,16 +225,16 @@ mod tests {
         assert_eq!(generations.plan(), None);
         generations.set_plan(&plan).unwrap();
         let mut builder = resume(&generations);
-        assert_eq!((builder.reached(), generations.saved()), (None, None));
+        assert_eq!((builder.resumed_from(), generations.build_checkpoint()), (None, None));
         builder.add(&page(1)).unwrap();
         builder.add(&page(2)).unwrap();
         builder.save(at(2)).unwrap();
         builder.add(&page(3)).unwrap();
         drop(builder);
 
-        assert_eq!((generations.plan(), generations.saved()), (Some(plan), Some((at(2), 2))));
+        assert_eq!((generations.plan(), generations.build_checkpoint()), (Some(plan), Some((at(2), 2))));
         let mut builder = resume(&generations);
-        assert_eq!((builder.reached(), builder.pages()), (Some(at(2)), 2));
+        assert_eq!((builder.resumed_from(), builder.pages()), (Some(at(2)), 2));
         builder.add(&page(3)).unwrap();
         let history = builder.finish(at(99)).unwrap();
         assert_eq!((history.number, generations.plan()), (1, None));

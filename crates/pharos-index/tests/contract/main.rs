@@ -41,12 +41,12 @@ mod embedded {
             let generations = Generations::at(self.dir.path());
             let _builder = generations.lock_builder().unwrap();
             let mut maxima = LinkMaxima::default();
-            pages.iter().for_each(|page| maxima.include(&page.web));
+            pages.iter().for_each(|page| maxima.include(&page.link_figures));
             let history = HistoryBuilder::begin(&generations, 2, 32 << 20, BODY_LIMIT).unwrap();
-            let mut history = history.measured_by(maxima).unwrap();
+            let mut history = history.with_maxima(maxima).unwrap();
             pages.iter().for_each(|page| history.add(page).unwrap());
-            generations.wish(BuilderRequest::Install(history.finish(to).unwrap())).unwrap();
-            assert!(self.owner.borrow().upgrade().unwrap().fulfil_wish().unwrap().is_some());
+            generations.leave_request(BuilderRequest::Install(history.finish(to).unwrap())).unwrap();
+            assert!(self.owner.borrow().upgrade().unwrap().serve_request().unwrap().is_some());
         }
     }
 

@@ -76,7 +76,7 @@ fn put(path: &str, title: &str, body: &str) -> IndexChange {
 fn paths(view: &dyn IndexView, query: &Query) -> Vec<String> {
     let found = view.search(query, 100).unwrap();
     assert_eq!(found.total as usize, found.candidates.len());
-    let stored = view.cards(&found.candidates).unwrap();
+    let stored = view.result_fields(&found.candidates).unwrap();
     stored.iter().map(|p| PageUrl::parse(&p.url).unwrap().path_and_query().to_string()).collect()
 }
 
@@ -86,28 +86,28 @@ fn word(word: &str) -> Query {
 
 pub(crate) fn changes_are_visible_after_commit_and_survive_a_restart(maker: &dyn Maker) {
     let index = maker.open();
-    assert_eq!(index.absorbed().unwrap(), LibraryPosition::START);
+    assert_eq!(index.applied_position().unwrap(), LibraryPosition::START);
     index.apply(vec![put("/a", "Lighthouse", "on the rock"), put("/b", "Tea", "green tea")]).unwrap();
-    assert!(paths(&*index.snapshot().unwrap(), &word("tea")).is_empty());
+    assert!(paths(&*index.view().unwrap(), &word("tea")).is_empty());
     index.commit(at(50)).unwrap();
-    let old = index.snapshot().unwrap();
+    let old = index.view().unwrap();
     assert_eq!(paths(&*old, &word("tea")), ["/b"]);
     assert_eq!(old.pages().unwrap(), 2);
 
     index.apply(vec![put("/a", "Lighthouse", "tea on the rock"), IndexChange::Gone(url("/b").id())]).unwrap();
     index.commit(at(90)).unwrap();
-    let new = index.snapshot().unwrap();
+    let new = index.view().unwrap();
     assert_eq!(paths(&*new, &word("tea")), ["/a"]);
     assert_eq!(paths(&*old, &word("tea")), ["/b"], "a view never changes");
-    assert_ne!(new.generation(), old.generation());
+    assert_ne!(new.state_id(), old.state_id());
 
     index.apply(vec![put("/c", "Never", "committed tea")]).unwrap();
     drop(index);
     let index = maker.open();
-    assert_eq!(index.absorbed().unwrap(), at(90));
-    assert_eq!(paths(&*index.snapshot().unwrap(), &word("tea")), ["/a"]);
+    assert_eq!(index.applied_position().unwrap(), at(90));
+    assert_eq!(paths(&*index.view().unwrap(), &word("tea")), ["/a"]);
     let reader = maker.reader();
-    assert_eq!(paths(&*reader.snapshot().unwrap(), &Query::All), ["/a"]);
+    assert_eq!(paths(&*reader.view().unwrap(), &Query::All), ["/a"]);
     assert!(reader.apply(vec![]).is_err() && reader.commit(at(1)).is_err());
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn queries_find_the_pages_they_describe(maker: &dyn Maker) {
         ])
         .unwrap();
     index.commit(at(9)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let ask = |query: Query| {
         let mut found = paths(&*view, &query);
         found.sort();
@@ -148,19 +148,19 @@ pub(crate) fn queries_find_the_pages_they_describe(maker: &dyn Maker) {
     assert_eq!(ask(inside(PagePart::Title, &["books"])), Vec::<String>::new());
     assert_eq!(ask(inside(PagePart::Address, &["example"])).len(), 4);
     assert_eq!(ask(word("example")).len(), 4, "the URL is part of the text");
-    assert_eq!(view.page(url("/b").id()).unwrap().unwrap().card.title, "Blue lighthouse");
+    assert_eq!(view.page(url("/b").id()).unwrap().unwrap().fields.title, "Blue lighthouse");
     assert_eq!(view.page(url("/none").id()).unwrap(), None);
 }
 
 /// The refreshed results of history and the results of latest together equal a search of all generations.
 pub(crate) fn refreshed_history_and_latest_equal_a_full_search(maker: &dyn Maker) {
     let index = maker.open();
-    assert_eq!(index.snapshot().unwrap().history(), None);
+    assert_eq!(index.view().unwrap().history(), None);
     let pages: Vec<IndexDocument> =
         (0..20).map(|n| document(&format!("/{n}"), &format!("Page {n}"), "common words")).collect();
     maker.build(&pages, at(100));
     std::thread::sleep(std::time::Duration::from_millis(250));
-    let before = index.snapshot().unwrap();
+    let before = index.view().unwrap();
     let query = word("common");
     let latest = RetrievalRequest { scope: GenerationScope::Latest, ..RetrievalRequest::new(&query, 100) };
     let had = before.search(&query, 100).unwrap().candidates;
@@ -174,17 +174,20 @@ pub(crate) fn refreshed_history_and_latest_equal_a_full_search(maker: &dyn Maker
     ];
     index.apply(changes).unwrap();
     index.commit(at(200)).unwrap();
-    let now = index.snapshot().unwrap();
+    let now = index.view().unwrap();
     assert!(now.history().is_some() && now.history() == before.history());
-    assert_ne!(now.generation(), before.generation());
-    let renewed = now.renewed(&latest, &had).unwrap();
+    assert_ne!(now.state_id(), before.state_id());
+    let renewed = now.refresh_candidates(&latest, &had).unwrap();
     let gone: Vec<_> =
         had.iter().zip(&renewed).filter(|(_, now)| now.is_none()).map(|(c, _)| c.page).collect();
     assert!([3, 4, 5].iter().all(|n| gone.contains(&url(&format!("/{n}")).id())) && gone.len() == 3);
     let found = now.retrieve(&latest).unwrap();
     assert_eq!((found.total, found.total_is_exact), (2, true));
     assert!(found.candidates.iter().all(|candidate| !now.is_in_history(candidate)));
-    assert!(now.renewed(&latest, &found.candidates).is_err(), "these candidates are not in history");
+    assert!(
+        now.refresh_candidates(&latest, &found.candidates).is_err(),
+        "these candidates are not in history"
+    );
     let all = now.search(&query, 100).unwrap().candidates;
     for candidate in &found.candidates {
         assert!(all.contains(candidate), "scored with common statistics");
@@ -204,11 +207,11 @@ pub(crate) fn titles_and_words_are_listed(maker: &dyn Maker) {
     std::thread::sleep(std::time::Duration::from_millis(250));
     index.apply(vec![put("/1", "New Lighthouses", "lamps WHO"), IndexChange::Gone(url("/2").id())]).unwrap();
     index.commit(at(200)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let scan = |scope| {
         let (mut titles, mut words) = (Vec::new(), Vec::new());
-        view.titles(scope, &mut |title| titles.push(title.title.to_string())).unwrap();
-        view.words(scope, &mut |word, pages| words.push((word.to_string(), pages))).unwrap();
+        view.for_each_title(scope, &mut |title| titles.push(title.title.to_string())).unwrap();
+        view.for_each_word(scope, &mut |word, pages| words.push((word.to_string(), pages))).unwrap();
         (titles, words)
     };
     let (titles, words) = scan(GenerationScope::All);
@@ -230,10 +233,10 @@ pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
         .apply((0..20).map(|n| put(&format!("/{n}"), &format!("Page {n}"), "common words")).collect())
         .unwrap();
     index.commit(at(100)).unwrap();
-    let before = index.snapshot().unwrap().search(&word("common"), 100).unwrap();
+    let before = index.view().unwrap().search(&word("common"), 100).unwrap();
 
     assert_eq!(index.seal().unwrap(), at(100));
-    assert_eq!(index.absorbed().unwrap(), at(100));
+    assert_eq!(index.applied_position().unwrap(), at(100));
 
     // Meanwhile one page changes, one is deleted, one is added.
     index
@@ -244,7 +247,7 @@ pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
         ])
         .unwrap();
     index.commit(at(200)).unwrap();
-    let expected = paths(&*index.snapshot().unwrap(), &word("common"));
+    let expected = paths(&*index.view().unwrap(), &word("common"));
     assert_eq!(expected.len(), 19);
 
     let pages: Vec<IndexDocument> =
@@ -253,7 +256,7 @@ pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
 
     for index in [&index, &reader] {
         std::thread::sleep(std::time::Duration::from_millis(250));
-        let view = index.snapshot().unwrap();
+        let view = index.view().unwrap();
         let mut now = paths(&*view, &word("common"));
         let mut then = expected.clone();
         now.sort();
@@ -265,11 +268,11 @@ pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
     }
     drop(index);
     let index = maker.open();
-    assert_eq!(index.absorbed().unwrap(), at(200));
+    assert_eq!(index.applied_position().unwrap(), at(200));
     let score = |found: &RetrievalResult, path: &str| {
         found.candidates.iter().find(|c| c.page == url(path).id()).map(|c| c.score)
     };
-    let after = index.snapshot().unwrap().search(&word("common"), 100).unwrap();
+    let after = index.view().unwrap().search(&word("common"), 100).unwrap();
     assert_eq!(score(&after, "/7"), score(&after, "/8"));
     assert!(score(&before, "/7").is_some());
     let (old, new) = (score(&after, "/7").unwrap(), score(&after, "/99").unwrap());
@@ -280,9 +283,9 @@ pub(crate) fn oversized_pages_are_truncated(maker: &dyn Maker) {
     let index = maker.open();
     index.apply(vec![put("/", &"灯塔".repeat(9000), &format!("{} lost", "x".repeat(BODY_LIMIT)))]).unwrap();
     index.commit(at(1)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let stored = view.page(url("/").id()).unwrap().unwrap();
-    assert!(stored.card.title.len() <= 1000 && stored.text.body.len() <= BODY_LIMIT);
+    assert!(stored.fields.title.len() <= 1000 && stored.text.body.len() <= BODY_LIMIT);
     assert!(paths(&*view, &word("lost")).is_empty());
 
     // Ten megabytes of unique words, one endless word and invalid dates.
@@ -301,15 +304,15 @@ pub(crate) fn oversized_pages_are_truncated(maker: &dyn Maker) {
     });
     index.apply(pages.collect()).unwrap();
     index.commit(at(2)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let found = view.search(&Query::Site("www.example.org".into()), 100).unwrap();
     assert_eq!(found.total, 6);
     let stored = view.stored(&found.candidates).unwrap();
     let small = |page: &StoredPage| {
         page.text.body.len() <= BODY_LIMIT
-            && page.card.title.len() <= 1000
-            && page.card.lang.len() <= 1000
-            && page.card.date.as_ref().is_none_or(|date| date.len() <= 1000)
+            && page.fields.title.len() <= 1000
+            && page.fields.lang.len() <= 1000
+            && page.fields.date.as_ref().is_none_or(|date| date.len() <= 1000)
     };
     assert!(stored.iter().all(small));
     assert_eq!(view.count(&Query::Days { from: None, to: None }, 100).unwrap().pages, 0);
@@ -325,7 +328,7 @@ pub(crate) fn a_position_identifies_its_zone(maker: &dyn Maker) {
     };
     index.apply(vec![IndexChange::Put(Box::new(page)), put("/b", "Rock", "a rock and no more")]).unwrap();
     index.commit(at(9)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let found = view.search(&Query::Or(vec![word("lamp"), word("rock")]), 9).unwrap().candidates;
     let asked: Vec<String> = ["lamp", "rock", "^who", "absent"].map(String::from).into();
     let evidence = view.evidence(&found, &asked).unwrap();
@@ -377,7 +380,7 @@ pub(crate) fn pages_are_counted_by_facet(maker: &dyn Maker) {
     // Some existing pages and some new ones.
     index.apply(pages[6..].iter().map(|page| IndexChange::Put(Box::new(page.clone()))).collect()).unwrap();
     index.commit(at(9)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let january = day::parse("2026-01-01").unwrap();
     let facets = [
         Facet::Host,
@@ -432,9 +435,9 @@ pub(crate) fn result_fields_need_no_text(maker: &dyn Maker) {
         IndexDocument { date: Some("2026-01-31".into()), archive: false, ..document("/a", "灯塔", "text") };
     index.apply(vec![IndexChange::Put(Box::new(page))]).unwrap();
     index.commit(at(9)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let found = view.search(&word("text"), 1).unwrap().candidates;
-    let card = &view.cards(&found).unwrap()[0];
+    let card = &view.result_fields(&found).unwrap()[0];
     assert_eq!(
         (card.title.as_str(), card.date.as_deref(), card.archive),
         ("灯塔", Some("2026-01-31"), false)
@@ -443,7 +446,10 @@ pub(crate) fn result_fields_need_no_text(maker: &dyn Maker) {
 }
 
 fn ranked(path: &str, title: &str, body: &str, page_rank: f32) -> IndexDocument {
-    IndexDocument { web: LinkFigures { page_rank, ..LinkFigures::default() }, ..document(path, title, body) }
+    IndexDocument {
+        link_figures: LinkFigures { page_rank, ..LinkFigures::default() },
+        ..document(path, title, body)
+    }
 }
 
 pub(crate) fn static_rank_is_added_to_the_score(maker: &dyn Maker) {
@@ -459,13 +465,13 @@ pub(crate) fn static_rank_is_added_to_the_score(maker: &dyn Maker) {
     // A later page is normalised by the same maxima.
     index.apply(vec![IndexChange::Put(Box::new(ranked("/4", "Rock", "a lamp on a rock", 50.0)))]).unwrap();
     index.commit(at(9)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     assert_eq!(view.maxima().0.page_rank, 50.0);
     let lamp = word("lamp");
     let ask = |rank_weight: f32| -> Vec<(String, f32)> {
         let found =
             view.retrieve(&RetrievalRequest { rank_weight, ..RetrievalRequest::new(&lamp, 9) }).unwrap();
-        let cards = view.cards(&found.candidates).unwrap();
+        let cards = view.result_fields(&found.candidates).unwrap();
         found
             .candidates
             .iter()
@@ -510,7 +516,7 @@ pub(crate) fn pruning_does_not_change_the_top_candidates(maker: &dyn Maker) {
     let later: Vec<IndexDocument> = (2_900..3_300).map(&mut page).collect();
     index.apply(later.into_iter().map(|page| IndexChange::Put(Box::new(page))).collect()).unwrap();
     index.commit(at(9)).unwrap();
-    let view = index.snapshot().unwrap();
+    let view = index.view().unwrap();
     let word = |n: u8| format!("w{n}");
     let term = (0u8..30).prop_map(word).prop_map(Query::Word).boxed();
     // Here a page contains both the word and its stem or neither; in general the first form must be on all pages that

@@ -30,7 +30,7 @@ fn click(at: Timestamp, impression: String, visit: String, asked: &str, url: &st
         impression,
         visit,
         kind: ClickKind::Result,
-        asked: asked.to_string(),
+        searched: asked.to_string(),
         rank: Some(rank),
         order: None,
         url: Some(url.to_string()),
@@ -54,7 +54,7 @@ pub(crate) fn read_five_lines(
 pub fn write_five_lines(record: &ClickRecord, zone: UtcOffset) -> Option<String> {
     let (url, rank) = (record.url.as_deref()?, record.rank?);
     let time = write_ctime(record.at, ' ', zone);
-    Some(format!("{time}\n{UNKNOWN}\n{}\n{}\n{rank}\n", one_line(&record.asked), one_line(url)))
+    Some(format!("{time}\n{UNKNOWN}\n{}\n{}\n{rank}\n", one_line(&record.searched), one_line(url)))
 }
 
 /// Reads Sogou rows. A row is one click; the query is emitted once for all clicks of a user on its results.
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!((records.len(), imported.clicks), (2, 2));
         let AnyRecord::Click(click) = &records[0] else { panic!("{records:?}") };
         assert_eq!(
-            (click.asked.as_str(), click.rank, click.at),
+            (click.searched.as_str(), click.rank, click.at),
             ("虫儿飞", Some(16), at("2003-03-21T00:00:02Z"))
         );
         assert_eq!(click.visit.len(), 16);

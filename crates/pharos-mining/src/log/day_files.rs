@@ -146,7 +146,7 @@ pub(crate) fn open(dir: &Path, kind: LogKind, day: &str) -> io::Result<File> {
     }
     fs::create_dir_all(dir)?;
     for part in 1..=MAX_PARTS {
-        let plain = LogFile::of(dir, kind, day, part, false);
+        let plain = LogFile::new(dir, kind, day, part, false);
         let packed = plain.as_packed(true);
         for _ in 0..TRIES {
             if packed.path.exists() {
@@ -258,7 +258,7 @@ mod tests {
         let log = lines.concat();
         for len in 0..=log.len() {
             let dir = tempfile::tempdir().unwrap();
-            let path = LogFile::of(dir.path(), LogKind::Queries, DAY, 1, false).path;
+            let path = LogFile::new(dir.path(), LogKind::Queries, DAY, 1, false).path;
             fs::write(&path, &log[..len]).unwrap();
             let whole = usize::from(len >= lines[0].len()) + usize::from(len == log.len());
             let unfinished = usize::from(len > 0 && len != lines[0].len() && len != log.len());
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn a_day_that_is_packed_gets_a_second_part() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(LogFile::of(dir.path(), LogKind::Queries, DAY, 1, true).path, "").unwrap();
+        fs::write(LogFile::new(dir.path(), LogKind::Queries, DAY, 1, true).path, "").unwrap();
         let mut appender = DayFiles::new(dir.path().to_path_buf());
         appender.write(LogKind::Queries, DAY, &format_line(query_on("late", DAY), 7).unwrap()).unwrap();
         let names: Vec<String> = list_files(dir.path()).unwrap().iter().map(LogFile::name).collect();
@@ -302,7 +302,7 @@ mod tests {
         let packing = open(dir.path(), LogKind::Queries, DAY).unwrap();
         rustix::fs::flock(&packing, FlockOperation::NonBlockingLockExclusive).unwrap();
         open(dir.path(), LogKind::Queries, DAY).unwrap();
-        assert!(LogFile::of(dir.path(), LogKind::Queries, DAY, 2, false).path.exists());
+        assert!(LogFile::new(dir.path(), LogKind::Queries, DAY, 2, false).path.exists());
     }
 
     #[test]

@@ -26,17 +26,17 @@ pub struct LogFile {
     /// Number of the part of the day's log, from 1.
     pub part: u32,
     /// `true` if the file is compressed.
-    pub packed: bool,
+    pub compressed: bool,
     pub path: PathBuf,
 }
 
 impl LogFile {
     /// Returns the file of a part of a day.
-    pub fn of(dir: &Path, kind: LogKind, day: &str, part: u32, packed: bool) -> Self {
-        let ending = if packed { PACKED } else { PLAIN };
+    pub fn new(dir: &Path, kind: LogKind, day: &str, part: u32, compressed: bool) -> Self {
+        let ending = if compressed { PACKED } else { PLAIN };
         let part_name = if part > 1 { format!(".{part}") } else { String::new() };
         let path = dir.join(format!("{kind}-{day}{part_name}{ending}"));
-        Self { day: day.to_string(), kind, part, packed, path }
+        Self { day: day.to_string(), kind, part, compressed, path }
     }
 
     /// Returns the file name without the directory.
@@ -47,7 +47,7 @@ impl LogFile {
     /// Returns the file of the same part in compressed or uncompressed form.
     pub(crate) fn as_packed(&self, packed: bool) -> Self {
         let dir = self.path.parent().unwrap_or(Path::new("."));
-        Self::of(dir, self.kind, &self.day, self.part, packed)
+        Self::new(dir, self.kind, &self.day, self.part, packed)
     }
 
     fn named(dir: &Path, name: &str) -> Option<Self> {
@@ -60,7 +60,7 @@ impl LogFile {
             Some((day, part)) => (day, part.parse().ok().filter(|part| *part > 1)?),
             None => (day, 1),
         };
-        let file = Self::of(dir, LogKind::named(kind)?, day, part, packed);
+        let file = Self::new(dir, LogKind::from_name(kind)?, day, part, packed);
         (is_day(day) && file.name() == name).then_some(file)
     }
 }
@@ -98,7 +98,7 @@ pub struct DayRange {
 
 impl DayRange {
     /// Returns `true` if `day` is in the range.
-    pub fn contain(&self, day: &str) -> bool {
+    pub fn contains(&self, day: &str) -> bool {
         self.from.as_deref().is_none_or(|from| from <= day) && self.to.as_deref().is_none_or(|to| day <= to)
     }
 }
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn days_are_a_range_with_both_ends() {
         let days = DayRange { from: Some("2026-01-30".into()), to: Some("2026-01-31".into()) };
-        let inside = ["2026-01-29", "2026-01-30", "2026-01-31", "2026-02-01"].map(|day| days.contain(day));
+        let inside = ["2026-01-29", "2026-01-30", "2026-01-31", "2026-02-01"].map(|day| days.contains(day));
         assert_eq!(inside, [false, true, true, false]);
-        assert!(DayRange::default().contain("1999-12-31"));
+        assert!(DayRange::default().contains("1999-12-31"));
     }
 }

@@ -57,9 +57,9 @@ impl Follower {
         for file in self.files()?.into_iter().rev() {
             // Removed meanwhile.
             let Ok(size) = fs::metadata(&file.path).map(|data| data.len()) else { continue };
-            let held = size.saturating_mul(if file.packed { PACKED_RATIO } else { 1 });
+            let held = size.saturating_mul(if file.compressed { PACKED_RATIO } else { 1 });
             if held > left {
-                let progress = match file.packed {
+                let progress = match file.compressed {
                     true => FileProgress { packed: Some(size), ..FileProgress::default() },
                     false => FileProgress { offset: size - left, in_line: true, packed: None },
                 };
@@ -85,7 +85,7 @@ impl Follower {
     fn poll_file(&mut self, file: &LogFile, take: &mut dyn FnMut(AnyRecord)) -> io::Result<u64> {
         let progress = self.read.entry((file.day.clone(), file.kind, file.part)).or_default();
         let size = fs::metadata(&file.path)?.len();
-        if file.packed {
+        if file.compressed {
             if progress.packed == Some(size) {
                 return Ok(0);
             }
@@ -112,7 +112,7 @@ impl Follower {
             }
         }
         progress.offset = lines.consumed();
-        if file.packed {
+        if file.compressed {
             self.broken += u64::from(!whole);
             progress.packed = Some(size);
         }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn unfinished_lines_wait_and_a_recreated_file_is_read_again() {
         let dir = tempfile::tempdir().unwrap();
-        let path = LogFile::of(dir.path(), LogKind::Queries, "2026-01-31", 1, false).path;
+        let path = LogFile::new(dir.path(), LogKind::Queries, "2026-01-31", 1, false).path;
         let (one, two) = (
             format_line(query_on("one", "2026-01-31"), 7).unwrap(),
             format_line(query_on("two", "2026-01-31"), 7).unwrap(),

@@ -55,12 +55,12 @@ pub struct InvalidLine {
     pub file: String,
     /// Line number, from 1.
     pub line: u64,
-    pub flaw: LineError,
+    pub error: LineError,
 }
 
 impl fmt::Display for InvalidLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.flaw)
+        write!(f, "{}:{}: {}", self.file, self.line, self.error)
     }
 }
 
@@ -83,9 +83,9 @@ impl LogLines {
     /// Opens a file at an offset of its uncompressed content.
     pub(crate) fn open_at(file: &LogFile, offset: u64) -> io::Result<Self> {
         let input = match File::open(&file.path) {
-            Ok(opened) => unpack(opened, file.packed, offset)?,
+            Ok(opened) => unpack(opened, file.compressed, offset)?,
             // The file has just been compressed.
-            Err(e) if e.kind() == io::ErrorKind::NotFound && !file.packed => {
+            Err(e) if e.kind() == io::ErrorKind::NotFound && !file.compressed => {
                 unpack(File::open(file.as_packed(true).path)?, true, offset)?
             }
             Err(e) => return Err(e),
@@ -189,7 +189,7 @@ fn unpack(mut file: File, packed: bool, offset: u64) -> io::Result<Box<dyn BufRe
 
 /// Reads the records of a log over a range of days. Invalid lines are returned as errors.
 pub fn read<R: LogRecord>(dir: &Path, days: &DayRange) -> io::Result<RecordIter<R>> {
-    let wanted = |file: &LogFile| file.kind == R::KIND && days.contain(&file.day);
+    let wanted = |file: &LogFile| file.kind == R::KIND && days.contains(&file.day);
     let files: Vec<LogFile> = list_files(dir)?.into_iter().filter(wanted).collect();
     Ok(RecordIter { files: files.into_iter(), open: None, kind: PhantomData })
 }
@@ -214,7 +214,7 @@ impl<R: LogRecord> Iterator for RecordIter<R> {
                     Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                     Err(e) => {
                         let error = LineError::Unreadable(e.to_string());
-                        return Some(Err(InvalidLine { file: file.name(), line: 1, flaw: error }));
+                        return Some(Err(InvalidLine { file: file.name(), line: 1, error }));
                     }
                 }
                 continue;
@@ -225,7 +225,7 @@ impl<R: LogRecord> Iterator for RecordIter<R> {
             };
             let record =
                 text.and_then(|text| serde_json::from_slice(text).map_err(|e| LineError::invalid(&e)));
-            let broken = |error| InvalidLine { file: name.clone(), line, flaw: error };
+            let broken = |error| InvalidLine { file: name.clone(), line, error };
             return Some(record.map_err(broken));
         }
     }
@@ -268,11 +268,11 @@ mod tests {
             &good,
             b"{\"at\":",
         ];
-        fs::write(LogFile::of(dir.path(), LogKind::Queries, DAY, 1, false).path, parts.concat()).unwrap();
+        fs::write(LogFile::new(dir.path(), LogKind::Queries, DAY, 1, false).path, parts.concat()).unwrap();
         let (queries, broken) = read_all(dir.path());
         assert_eq!(queries, ["茶", "茶"]);
         assert_eq!(broken.iter().map(|b| b.line).collect::<Vec<_>>(), [2, 3, 5, 6, 8]);
-        assert_eq!((&broken[2].flaw, &broken[4].flaw), (&LineError::TooLong, &LineError::Unfinished));
+        assert_eq!((&broken[2].error, &broken[4].error), (&LineError::TooLong, &LineError::Unfinished));
         let message = broken[3].to_string();
         assert!(
             message.starts_with("queries-2026-01-31.jsonl:6: invalid record: invalid time `yesterday`"),
@@ -286,9 +286,9 @@ mod tests {
         let lines: Vec<u8> =
             (0..50).flat_map(|n| format_line(query_on(&format!("q{n}"), DAY), 7).unwrap()).collect();
         let packed = zstd::encode_all(&lines[..], 3).unwrap();
-        fs::write(LogFile::of(dir.path(), LogKind::Queries, "2026-02-01", 1, false).path, &lines).unwrap();
+        fs::write(LogFile::new(dir.path(), LogKind::Queries, "2026-02-01", 1, false).path, &lines).unwrap();
         for cut in (0..packed.len()).step_by(7).chain([packed.len()]) {
-            fs::write(LogFile::of(dir.path(), LogKind::Queries, DAY, 1, true).path, &packed[..cut]).unwrap();
+            fs::write(LogFile::new(dir.path(), LogKind::Queries, DAY, 1, true).path, &packed[..cut]).unwrap();
             let (queries, broken) = read_all(dir.path());
             assert!(queries.len() >= 50, "{cut}");
             assert!(cut == 0 || cut == packed.len() || !broken.is_empty(), "{cut}");
@@ -313,7 +313,7 @@ mod tests {
             let good = format_line(query_on("good", DAY), 7).unwrap();
             let bytes = [&bytes[..], b"\n", &good].concat();
             let bytes = if packed { zstd::encode_all(&bytes[..], 1).unwrap() } else { bytes };
-            fs::write(LogFile::of(dir.path(), LogKind::Queries, DAY, 1, packed).path, &bytes).unwrap();
+            fs::write(LogFile::new(dir.path(), LogKind::Queries, DAY, 1, packed).path, &bytes).unwrap();
             let (queries, _) = read_all(dir.path());
             proptest::prop_assert_eq!(queries.last().map(String::as_str), Some("good"));
         }

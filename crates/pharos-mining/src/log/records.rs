@@ -47,7 +47,7 @@ impl LogKind {
     }
 
     /// Returns the log with this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
@@ -223,8 +223,8 @@ pub struct ClickRecord {
     pub kind: ClickKind,
     /// The query of the impression, if the writer knows it. Otherwise it is found by the identifier of the
     /// impression.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub asked: String,
+    #[serde(default, rename = "asked", skip_serializing_if = "String::is_empty")]
+    pub searched: String,
     /// Rank of the clicked item, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
@@ -293,7 +293,7 @@ impl LogRecord for ClickRecord {
         self.at
     }
     fn user_texts(&mut self) -> Vec<&mut String> {
-        self.query.iter_mut().chain([&mut self.asked]).collect()
+        self.query.iter_mut().chain([&mut self.searched]).collect()
     }
 }
 
@@ -335,7 +335,7 @@ impl AnyRecord {
         match self {
             Self::Query(record) => Some(&record.query),
             Self::Impression(record) => Some(&record.query),
-            Self::Click(record) => Some(record.asked.as_str()).filter(|asked| !asked.is_empty()),
+            Self::Click(record) => Some(record.searched.as_str()).filter(|asked| !asked.is_empty()),
             Self::System(_) | Self::Access(_) => None,
         }
     }

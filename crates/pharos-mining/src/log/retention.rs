@@ -62,7 +62,7 @@ pub fn apply_retention(
         }
         if is_old(&file, now, keep_for)? {
             retention.removed += u64::from(remove(&file)?);
-        } else if !file.packed && file.day < today {
+        } else if !file.compressed && file.day < today {
             retention.packed += u64::from(pack(&file, stop)?);
         }
     }
@@ -77,7 +77,7 @@ fn remove_crash_remains(dir: &Path) -> io::Result<()> {
             fs::remove_file(path)?;
         }
     }
-    for packed in list_files(dir)?.into_iter().filter(|file| file.packed) {
+    for packed in list_files(dir)?.into_iter().filter(|file| file.compressed) {
         remove_if_there(&packed.as_packed(false).path)?;
     }
     Ok(())

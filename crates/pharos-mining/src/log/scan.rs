@@ -26,14 +26,15 @@ pub fn scan(
     days: &DayRange,
     take: &mut dyn FnMut(&LogFile, ScannedLine<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    for file in list_files(dir)?.iter().filter(|file| kinds.contains(&file.kind) && days.contain(&file.day)) {
+    for file in list_files(dir)?.iter().filter(|file| kinds.contains(&file.kind) && days.contains(&file.day))
+    {
         let mut lines = match LogLines::open(file) {
             Ok(lines) => lines,
             // The file has just been removed for its age.
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             Err(e) => {
                 let error = LineError::Unreadable(e.to_string());
-                take(file, Err(InvalidLine { file: file.name(), line: 1, flaw: error }))?;
+                take(file, Err(InvalidLine { file: file.name(), line: 1, error }))?;
                 continue;
             }
         };
@@ -45,10 +46,7 @@ pub fn scan(
                 },
                 Err(error) => Err(error),
             };
-            take(
-                file,
-                scanned.map_err(|error| InvalidLine { file: file.name(), line: number, flaw: error }),
-            )?;
+            take(file, scanned.map_err(|error| InvalidLine { file: file.name(), line: number, error }))?;
         }
     }
     Ok(())
@@ -81,7 +79,7 @@ pub fn check(
         match line {
             Ok(_) => of.records += 1,
             Err(line) => {
-                match line.flaw {
+                match line.error {
                     LineError::Unfinished => of.unfinished += 1,
                     _ => of.broken += 1,
                 }
@@ -105,8 +103,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let good = format_line(query_on("tea", "2026-01-31"), 7).unwrap();
         let lines = [&good[..], b"\n{}\n", &good, &good[..20]].concat();
-        fs::write(LogFile::of(dir.path(), LogKind::Queries, "2026-01-31", 1, false).path, lines).unwrap();
-        fs::write(LogFile::of(dir.path(), LogKind::Clicks, "2026-01-31", 1, true).path, "no zstd").unwrap();
+        fs::write(LogFile::new(dir.path(), LogKind::Queries, "2026-01-31", 1, false).path, lines).unwrap();
+        fs::write(LogFile::new(dir.path(), LogKind::Clicks, "2026-01-31", 1, true).path, "no zstd").unwrap();
         let mut warned = Vec::new();
         let checked = check(dir.path(), &mut |line| warned.push(line.to_string())).unwrap();
         assert_eq!(checked["queries"], LogCheck { files: 1, records: 2, broken: 1, unfinished: 1 });

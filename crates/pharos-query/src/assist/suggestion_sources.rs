@@ -70,7 +70,7 @@ enum HistoryIndexState {
 impl SuggestionSources {
     /// Collects the sources for a view of the index: the phrase indexes in the folder `models`, if any, and past
     /// queries with their counts. Parts that have not changed are taken from `previous`.
-    pub fn gather(
+    pub fn collect(
         models: &Path,
         view: &dyn IndexView,
         queries: impl IntoIterator<Item = (String, u64)>,
@@ -78,11 +78,11 @@ impl SuggestionSources {
         previous: &SuggestionSources,
     ) -> Result<Self, QueryError> {
         let (history, history_state) = previous.history_indexes(models, view, config)?;
-        let latest = if previous.latest_state == view.generation() {
+        let latest = if previous.latest_state == view.state_id() {
             Arc::clone(&previous.latest)
         } else {
-            Arc::new(PhraseIndexes::of(
-                PhraseIndexesBuilder::of(view, GenerationScope::Latest)?,
+            Arc::new(PhraseIndexes::from_builder(
+                PhraseIndexesBuilder::from_view(view, GenerationScope::Latest)?,
                 config.phrases,
             ))
         };
@@ -96,7 +96,7 @@ impl SuggestionSources {
             history,
             history_state,
             latest,
-            latest_state: view.generation().to_string(),
+            latest_state: view.state_id().to_string(),
             queries: Arc::new(past_queries.finish(config.phrases)),
             block: config.block.iter().map(|word| normalise(word)).filter(|word| !word.is_empty()).collect(),
         };
@@ -112,14 +112,17 @@ impl SuggestionSources {
         config: &SuggestConfig,
     ) -> Result<(Arc<PhraseIndexes>, Option<HistoryIndexState>), QueryError> {
         let Some(history) = view.history() else { return Ok(Default::default()) };
-        let written = PhraseIndexes::written(models).map(HistoryIndexState::File);
+        let written = PhraseIndexes::modified(models).map(HistoryIndexState::File);
         let state = written.unwrap_or_else(|| HistoryIndexState::Generation(history.to_string()));
         if self.history_state.as_ref() == Some(&state) {
             return Ok((Arc::clone(&self.history), Some(state)));
         }
         let indexes = match PhraseIndexes::read(models) {
             Some(indexes) => indexes,
-            None => PhraseIndexes::of(PhraseIndexesBuilder::of(view, GenerationScope::All)?, config.phrases),
+            None => PhraseIndexes::from_builder(
+                PhraseIndexesBuilder::from_view(view, GenerationScope::All)?,
+                config.phrases,
+            ),
         };
         Ok((Arc::new(indexes), Some(state)))
     }
@@ -176,7 +179,7 @@ impl SuggestionSources {
 
     /// Returns words and phrases with this pinyin, heaviest first in each index.
     pub(crate) fn sounding<'h>(&'h self, letters: &str) -> Vec<Phrase<'h>> {
-        self.indexes().into_iter().flat_map(|index| index.sounding(letters).take(8)).collect()
+        self.indexes().into_iter().flat_map(|index| index.with_reading(letters).take(8)).collect()
     }
 
     /// Returns `true` if there are no suggestions.
@@ -201,7 +204,7 @@ impl SuggestionSources {
     pub(crate) fn for_tests(known: &[(&str, u64)]) -> Self {
         let mut builder = PhraseIndexesBuilder::default();
         known.iter().for_each(|(word, pages)| builder.words.add(word, *pages as f32));
-        let history = Arc::new(PhraseIndexes::of(builder, usize::MAX));
+        let history = Arc::new(PhraseIndexes::from_builder(builder, usize::MAX));
         Self { speller: Speller::from_indexes([&history.words]), history, ..Self::default() }
     }
 }

@@ -87,7 +87,8 @@ impl HistoryResults {
         if nth + 1 < self.attempts.len() {
             return Ok(Some(found));
         }
-        let left: Vec<Candidate> = view.renewed(request, &self.pages)?.into_iter().flatten().collect();
+        let left: Vec<Candidate> =
+            view.refresh_candidates(request, &self.pages)?.into_iter().flatten().collect();
         if !self.is_whole {
             if left.len() < results {
                 return Ok(None);
@@ -110,7 +111,7 @@ pub(crate) fn merge_beside(
     view: &dyn IndexView,
 ) -> Result<Vec<Candidate>, IndexError> {
     let mut found = retrieve_latest(view, request)?.candidates;
-    found.extend(view.renewed(request, cached)?.into_iter().flatten());
+    found.extend(view.refresh_candidates(request, cached)?.into_iter().flatten());
     found.sort_unstable_by(by_score);
     found.truncate(request.limit);
     Ok(found)

@@ -30,7 +30,7 @@ impl ReplayLog {
     }
 
     /// Returns the statistics of the log.
-    pub fn figures(&self) -> LogStatistics {
+    pub fn statistics(&self) -> LogStatistics {
         let mut times: HashMap<u64, usize, FixedState> = HashMap::default();
         self.queries.iter().for_each(|query| *times.entry(*query).or_default() += 1);
         let mut times: Vec<usize> = times.into_values().collect();
@@ -112,7 +112,7 @@ mod tests {
         for text in ["a", " a", "b", "", "a ", "c", "\u{3000}"] {
             log.push(text);
         }
-        let figures = log.figures();
+        let figures = log.statistics();
         assert_eq!((figures.queries, figures.different), (5, 3));
         assert_eq!((figures.top_share, figures.most_hits), (0.6, 0.4));
         let replayed = log.replay(&[1, 100], 0.998);

@@ -178,13 +178,13 @@ proptest! {
                 TestStep::Remove(nth) => index.remove(nth),
                 TestStep::Build => index.build(),
                 TestStep::Click(nth, word) => {
-                    cached.click(WORDS[word], url(nth).id(), 1);
+                    cached.record_click(WORDS[word], url(nth).id(), 1);
                     clicks.push((nth, word));
                 }
                 TestStep::Search(request) => requests.push(request),
             }
             let uncached = index.uncached(&config);
-            clicks.iter().for_each(|(nth, word)| uncached.click(WORDS[*word], url(*nth).id(), 1));
+            clicks.iter().for_each(|(nth, word)| uncached.record_click(WORDS[*word], url(*nth).id(), 1));
             for request in requests.iter().rev().take(6) {
                 let expected = plain(uncached.run(request).unwrap());
                 for _ in 0..2 {
@@ -285,7 +285,7 @@ fn clicks_are_seen() {
     let before = first(&search, "lamp");
     assert_eq!(first(&search, "lamp").cache, CacheUse::Hit);
     let last = PageUrl::parse(&before.hits.last().unwrap().url).unwrap().id();
-    (0..3).for_each(|_| search.click("lamp", last, 9));
+    (0..3).for_each(|_| search.record_click("lamp", last, 9));
     let after = first(&search, "lamp");
     let score = |answer: &SearchResponse| {
         answer.hits.iter().find(|hit| PageUrl::parse(&hit.url).unwrap().id() == last).map(|hit| hit.score)

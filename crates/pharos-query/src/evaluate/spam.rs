@@ -68,7 +68,8 @@ impl SpamTechnique {
 /// The gain of a technique.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SpamGain {
-    pub trick: SpamTechnique,
+    #[serde(rename = "trick")]
+    pub technique: SpamTechnique,
     /// Number of repetitions, pages or clicks.
     pub effort: usize,
     /// Increase of the score, with the sum.
@@ -82,13 +83,13 @@ pub struct SpamGain {
 }
 
 /// Measures every technique with increasing effort, in an empty directory.
-pub fn gains(dir: &Path, config: &Config) -> Result<Vec<SpamGain>, QueryError> {
+pub fn measure_gains(dir: &Path, config: &Config) -> Result<Vec<SpamGain>, QueryError> {
     let k = &config.rank.ordinary;
     let mut gains = Vec::new();
     let honest = measure_placement(dir, config, SpamTechnique::All, 0)?;
-    for trick in SpamTechnique::ALL {
+    for technique in SpamTechnique::ALL {
         let words = k.words + k.near + k.title;
-        let bound = match trick {
+        let bound = match technique {
             SpamTechnique::StuffedText => k.words + k.near,
             SpamTechnique::StuffedTitle => words,
             SpamTechnique::LinkFarm => k.links,
@@ -96,9 +97,9 @@ pub fn gains(dir: &Path, config: &Config) -> Result<Vec<SpamGain>, QueryError> {
             SpamTechnique::All => words + k.links + k.clicks,
         };
         for effort in [10, 100, 1_000, 10_000] {
-            let [by_sum, by_product] = measure_placement(dir, config, trick, effort)?;
+            let [by_sum, by_product] = measure_placement(dir, config, technique, effort)?;
             gains.push(SpamGain {
-                trick,
+                technique,
                 effort,
                 sum: by_sum.1 - honest[0].1,
                 bound,
@@ -121,10 +122,10 @@ fn measure_placement(
     let documents = test_documents(trick, effort);
     let index = EmbeddedIndex::open_writer(&dir, WRITER_MEMORY, BODY_LIMIT)?;
     let mut maxima = LinkMaxima::default();
-    documents.iter().for_each(|document| maxima.include(&document.web));
+    documents.iter().for_each(|document| maxima.include(&document.link_figures));
     let builder = index.generations().lock_builder()?;
     let mut history =
-        HistoryBuilder::begin(index.generations(), 1, WRITER_MEMORY, BODY_LIMIT)?.measured_by(maxima)?;
+        HistoryBuilder::begin(index.generations(), 1, WRITER_MEMORY, BODY_LIMIT)?.with_maxima(maxima)?;
     for document in &documents {
         history.add(document)?;
     }
@@ -169,7 +170,7 @@ fn test_documents(trick: SpamTechnique, effort: usize) -> Vec<IndexDocument> {
             let title =
                 if nth % 3 == 0 { format!("The computer, part {nth}") } else { format!("Notes, part {nth}") };
             let page_rank = 1.0 + (nth % 10) as f32;
-            let web = LinkFigures {
+            let link_figures = LinkFigures {
                 page_rank,
                 site_rank: page_rank,
                 link_hits: nth as u32,
@@ -178,7 +179,7 @@ fn test_documents(trick: SpamTechnique, effort: usize) -> Vec<IndexDocument> {
             IndexDocument {
                 title,
                 body: body + &filler.repeat(nth % 5),
-                web,
+                link_figures,
                 ..IndexDocument::new(url(&format!("s{nth}.example"), nth))
             }
         })
@@ -195,7 +196,12 @@ fn test_documents(trick: SpamTechnique, effort: usize) -> Vec<IndexDocument> {
             "Rooms with a view of the sea, breakfast, one computer in the hall. {}{stuffing}",
             filler.repeat(3)
         ),
-        web: LinkFigures { page_rank, site_rank: 0.5, in_degree: effort as u32, ..LinkFigures::default() },
+        link_figures: LinkFigures {
+            page_rank,
+            site_rank: 0.5,
+            in_degree: effort as u32,
+            ..LinkFigures::default()
+        },
         ..IndexDocument::new(url(SPAM_SITE, 1))
     });
     documents
@@ -220,12 +226,12 @@ mod tests {
     #[test]
     fn no_technique_gains_more_than_its_bound() {
         let dir = tempfile::tempdir().unwrap();
-        let gains = gains(dir.path(), &Config::default()).unwrap();
+        let gains = measure_gains(dir.path(), &Config::default()).unwrap();
         assert_eq!(gains.len(), 20);
         for gain in &gains {
             assert!(gain.sum <= gain.bound + 1e-6, "{gain:?}");
         }
-        let of = |trick| gains.iter().filter(|gain| gain.trick == trick).collect::<Vec<_>>();
+        let of = |trick| gains.iter().filter(|gain| gain.technique == trick).collect::<Vec<_>>();
         for trick in [SpamTechnique::StuffedText, SpamTechnique::LinkFarm, SpamTechnique::BoughtClicks] {
             assert!(of(trick).iter().all(|gain| gain.rank_by_sum > 1), "{:?}", of(trick));
         }

@@ -110,9 +110,9 @@ mod tests {
             })
             .collect();
         let home = page("http://www.nju.example/", "南京大学", "学校概况 院系设置 招生 就业");
-        let web = LinkFigures { link_hits: 90, in_degree: 900, ..LinkFigures::default() };
+        let link_figures = LinkFigures { link_hits: 90, in_degree: 900, ..LinkFigures::default() };
         let anchors = vec![Anchor { text: "南京大学".into(), votes: 4 }];
-        pages.push(IndexDocument { web, anchors, ..home });
+        pages.push(IndexDocument { link_figures, anchors, ..home });
         pages.push(page("http://other.example/", "门户", "南京大学 北京大学 清华大学"));
         let (_dir, search) = search(pages);
         let answer = search.run(&SearchRequest::new("南京大学")).unwrap();

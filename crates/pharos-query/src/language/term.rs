@@ -171,7 +171,7 @@ mod tests {
         words.add("爱心社", Some(WordKind::Base), None, "").unwrap();
         words.add("灯塔图书馆", Some(WordKind::Extension), None, "").unwrap();
         words.add("360搜索引擎", Some(WordKind::Extension), None, "").unwrap();
-        QueryTerm::parse_all(text, &Analyser::with(Arc::new(words)))
+        QueryTerm::parse_all(text, &Analyser::with_vocabulary(Arc::new(words)))
     }
 
     fn word(text: &str) -> Query {
@@ -267,7 +267,7 @@ mod tests {
             words.add("爱心社", Some(WordKind::Base), None, "").unwrap();
             words.add("灯塔图书馆", Some(WordKind::Extension), None, "").unwrap();
             words.add("a灯塔", None, None, "").unwrap();
-            let knowing = Analyser::with(Arc::new(words));
+            let knowing = Analyser::with_vocabulary(Arc::new(words));
             let borders: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             let (from, to) = (from.min(borders.len() - 1), (from + len).min(borders.len() - 1));
             let (from, to) = (borders[from], borders[to]);

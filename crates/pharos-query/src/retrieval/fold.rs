@@ -76,7 +76,7 @@ impl DuplicateFolder {
 
     /// Adds the next candidates.
     pub(crate) fn add(&mut self, next: &[Candidate], view: &dyn IndexView) -> Result<(), IndexError> {
-        for (candidate, signature_of) in next.iter().zip(view.likeness(next)?) {
+        for (candidate, signature_of) in next.iter().zip(view.signatures(next)?) {
             self.fold_candidate(*candidate, &signature_of);
         }
         Ok(())

@@ -143,7 +143,7 @@ impl Retriever<'_> {
         mut source: CandidateSource<'_>,
     ) -> Result<Option<RankedResults>, IndexError> {
         let RetrievalQuery { expression, options, .. } = retrieval_query;
-        let is_indexed = |word: &str, kind| self.view.knows(word, kind);
+        let is_indexed = |word: &str, kind| self.view.is_indexed_word(word, kind);
         let mut found = RankedResults::empty();
         let mut query = expression.to_query(&is_indexed);
         let mut relaxed = expression.relaxed(&is_indexed);
@@ -322,7 +322,7 @@ impl Retriever<'_> {
             }
             let evidence: Vec<Evidence> = self.view.evidence(batch, &found.query_words.terms)?;
             let figures: Vec<LinkFigures> =
-                if found.kind == QueryKind::Site { self.view.figures(batch)? } else { Vec::new() };
+                if found.kind == QueryKind::Site { self.view.link_figures(batch)? } else { Vec::new() };
             let cosines = cosines.as_mut().map(|cosines| cosines.score_pages(batch)).transpose()?;
             for (nth, candidate) in batch.iter().enumerate() {
                 let parts = ranker.score_parts(
@@ -373,7 +373,7 @@ impl Retriever<'_> {
         }
         let home_pages: Vec<Candidate> =
             candidates.iter().filter(|c| home_pages.contains(&c.page)).copied().collect();
-        let fields = self.view.cards(&home_pages)?;
+        let fields = self.view.result_fields(&home_pages)?;
         let evidence = self.view.evidence(&home_pages, &ranker.query_words.terms)?;
         let all = home_pages.iter().zip(fields).zip(evidence);
         let named = all.filter(|((_, fields), evidence)| {
@@ -416,7 +416,7 @@ impl<'a> CosineScorer<'a> {
 
     fn score_pages(&mut self, pages: &[Candidate]) -> Result<Vec<f64>, IndexError> {
         let view = self.retriever.view;
-        let (fields, texts) = (view.cards(pages)?, view.texts(pages)?);
+        let (fields, texts) = (view.result_fields(pages)?, view.texts(pages)?);
         let cosine_of = |(fields, text): (pharos_index::ResultFields, pharos_index::document::StoredText)| {
             let tokens = self.retriever.analyser.tokens(&format!("{}\n{}", fields.title, text.body));
             let words: Vec<String> = tokens.into_iter().map(|token| token.text).collect();

@@ -34,7 +34,7 @@ pub(crate) fn representative_words(
     };
     let mut times: HashMap<String, f64> = HashMap::new();
     let body = &page.text.body[..page.text.body.floor_char_boundary(MAX_TEXT)];
-    for (text, weight) in [(page.card.title.as_str(), TITLE_WEIGHT), (body, 1.0)] {
+    for (text, weight) in [(page.fields.title.as_str(), TITLE_WEIGHT), (body, 1.0)] {
         for token in analyser.tokens(text).into_iter().filter(|token| !is_stop_word(&token.text)) {
             *times.entry(token.text).or_default() += weight;
         }

@@ -23,9 +23,9 @@ fn search(dir: &tempfile::TempDir, pages: &[IndexDocument], config: &Config) -> 
     let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
     let _builder = index.generations().lock_builder().unwrap();
     let mut maxima = LinkMaxima::default();
-    pages.iter().for_each(|page| maxima.include(&page.web));
+    pages.iter().for_each(|page| maxima.include(&page.link_figures));
     let history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
-    let mut history = history.measured_by(maxima).unwrap();
+    let mut history = history.with_maxima(maxima).unwrap();
     pages.iter().for_each(|page| history.add(page).unwrap());
     index.generations().install(history.finish(AT).unwrap()).unwrap();
     index.commit(AT).unwrap();
@@ -59,8 +59,11 @@ fn both_words_are_asked_for_and_more_is_better() {
 fn many_match_some_are_looked_at_and_few_are_kept() {
     let pages: Vec<IndexDocument> = (0..2_000)
         .map(|nth| {
-            let web = LinkFigures { page_rank: nth as f32, ..LinkFigures::default() };
-            IndexDocument { web, ..page(nth, if nth % 100 == 0 { "lamp lamp" } else { "lamp rock" }) }
+            let link_figures = LinkFigures { page_rank: nth as f32, ..LinkFigures::default() };
+            IndexDocument {
+                link_figures,
+                ..page(nth, if nth % 100 == 0 { "lamp lamp" } else { "lamp rock" })
+            }
         })
         .collect();
     let dir = tempfile::tempdir().unwrap();

@@ -31,7 +31,7 @@ impl Marker {
         let mut prefixes: Vec<Vec<char>> = plain.map(common_prefix).collect();
         prefixes.sort();
         prefixes.dedup();
-        Self { analyser: Analyser::knowing(words), terms, prefixes }
+        Self { analyser: Analyser::with_words(words), terms, prefixes }
     }
 
     /// Returns the byte ranges of the words, in order, with overlapping ones merged.

@@ -157,7 +157,7 @@ impl CatalogChange {
     /// Returns the library position of the response that the change delivers, if any.
     pub(super) fn response_position(&self) -> Option<LibraryPosition> {
         match self {
-            CatalogChange::Visited { outcome: VisitOutcome::Answered(response), .. } => {
+            CatalogChange::Visited { outcome: VisitOutcome::Responded(response), .. } => {
                 Some(response.position)
             }
             _ => None,
@@ -197,7 +197,7 @@ pub struct DiscoveredLink {
     /// The page is due again if its last visit is older than this.
     pub stale_before: Option<Timestamp>,
     /// The page is probably new, so that inserting it without a lookup is worthwhile. It may be known all the same.
-    pub surely_new: bool,
+    pub likely_new: bool,
 }
 
 impl DiscoveredLink {
@@ -214,7 +214,7 @@ impl DiscoveredLink {
             from: None,
             counted: false,
             stale_before: None,
-            surely_new: false,
+            likely_new: false,
         }
     }
 }
@@ -245,7 +245,7 @@ pub struct ResponseSummary {
 /// The outcome of a visit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VisitOutcome {
-    Answered(ResponseSummary),
+    Responded(ResponseSummary),
     /// No response was received.
     Failed {
         reason: String,
@@ -287,7 +287,7 @@ pub enum RobotsState {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ApplyResult {
     /// Sites with newly due pages, without duplicates.
-    pub woken: Vec<SiteId>,
+    pub due_sites: Vec<SiteId>,
     /// Responses of the batch that are not the current version of their page after it, because they are older,
     /// deleted or removed. They must not be indexed.
     pub outdated: Vec<(PageId, LibraryPosition)>,

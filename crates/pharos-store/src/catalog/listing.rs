@@ -35,7 +35,8 @@ pub enum SiteState {
     /// The site has refused pages and no stored page.
     Refused,
     /// Its server requested a back-off, which may have expired.
-    Patient,
+    #[serde(rename = "patient")]
+    BackingOff,
     /// The site is a mirror of another site.
     Copy,
     /// An operator removed the site permanently.

@@ -257,7 +257,7 @@ impl PageEntry {
         let is_last = Some(at) >= self.last_event_at();
         self.visited_at = self.visited_at.max(Some(at));
         match outcome {
-            VisitOutcome::Answered(response) => {
+            VisitOutcome::Responded(response) => {
                 if (at, false, Some(response.position)) < self.content_order() {
                     return;
                 }

@@ -20,7 +20,7 @@ pub struct DuePage {
     /// `true` if the page has a stored response.
     pub visited: bool,
     /// `true` if the stored response shows that the page exists (no 404 or 410).
-    pub there: bool,
+    pub exists: bool,
     /// Time of discovery.
     pub found_at: Timestamp,
     /// Validators for a conditional request.

@@ -228,7 +228,7 @@ fn sql_limit(limit: usize) -> i64 {
 }
 
 impl Catalog for SqliteCatalog {
-    fn absorbed(&self) -> Result<LibraryPosition, StoreError> {
+    fn applied_position(&self) -> Result<LibraryPosition, StoreError> {
         read_applied_position(&self.reader()).map_err(self.failed())
     }
 
@@ -239,7 +239,7 @@ impl Catalog for SqliteCatalog {
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
         if position <= read_applied_position(&writer).map_err(self.failed())? {
             let outdated = apply::find_outdated(&writer, changes).map_err(self.failed())?;
-            return Ok(ApplyResult { woken: Vec::new(), outdated });
+            return Ok(ApplyResult { due_sites: Vec::new(), outdated });
         }
         let transaction = writer.transaction().map_err(self.failed())?;
         let applied = apply::apply_changes(&transaction, changes).map_err(self.failed())?;
@@ -327,7 +327,7 @@ impl Catalog for SqliteCatalog {
         )
     }
 
-    fn answers_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError> {
+    fn responses_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError> {
         let answers = self.query_one(
             "SELECT count(*) FROM versions WHERE site = (SELECT site FROM sites WHERE id = ?1) AND at >= ?2",
             [signed(site.0), since.millis()],
@@ -380,7 +380,7 @@ impl Catalog for SqliteCatalog {
             .collect()
     }
 
-    fn longest_unvisited(&self, limit: usize) -> Result<Vec<(SiteName, Option<Timestamp>)>, StoreError> {
+    fn least_recently_visited(&self, limit: usize) -> Result<Vec<(SiteName, Option<Timestamp>)>, StoreError> {
         self.query_all(
             "SELECT name, visited_at FROM sites WHERE removed = 0 ORDER BY visited_at LIMIT ?1",
             [sql_limit(limit)],
@@ -533,11 +533,11 @@ impl Catalog for SqliteCatalog {
         sites::site_row(self, site)
     }
 
-    fn troubles(&self, query: &PageFailureQuery) -> Result<Vec<PageFailure>, StoreError> {
+    fn failures(&self, query: &PageFailureQuery) -> Result<Vec<PageFailure>, StoreError> {
         failures::find_failures(self, query)
     }
 
-    fn trouble_reasons(&self, of: usize) -> Result<Vec<(String, u64)>, StoreError> {
+    fn failure_reasons(&self, of: usize) -> Result<Vec<(String, u64)>, StoreError> {
         failures::count_reasons(self, of)
     }
 

@@ -33,7 +33,7 @@ impl DerivedReader {
     }
 
     /// Returns the position up to which the writer has come. Later records have not been analysed yet.
-    pub fn promised(&self) -> LibraryPosition {
+    pub fn writer_position(&self) -> LibraryPosition {
         let mark = std::fs::read_to_string(self.library.join(PROGRESS_FILE)).unwrap_or_default();
         LibraryPosition::parse(mark.trim()).unwrap_or(LibraryPosition::START)
     }
@@ -197,7 +197,7 @@ fn first_item<T>(
     mut items: impl Iterator<Item = Result<DerivedItem<T>, StoreError>>,
 ) -> Result<Option<T>, StoreError> {
     match items.next().transpose()? {
-        Some(DerivedItem::Kept(kept)) => Ok(Some(kept)),
+        Some(DerivedItem::Present(kept)) => Ok(Some(kept)),
         Some(DerivedItem::Gap { .. }) | None => Ok(None),
     }
 }
@@ -323,7 +323,7 @@ impl Iterator for BlockParts {
             }
             part.range = self.cursor..part.whole.end.min(self.to);
             self.cursor = part.range.end;
-            return Some(Ok(DerivedItem::Kept(part)));
+            return Some(Ok(DerivedItem::Present(part)));
         }
         None
     }
@@ -343,11 +343,11 @@ impl<I: Iterator> Iterator for DerivedItems<I> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(item) = self.current.as_mut().and_then(Iterator::next) {
-                return Some(Ok(DerivedItem::Kept(item)));
+                return Some(Ok(DerivedItem::Present(item)));
             }
             self.current = None;
             match self.parts.next()? {
-                Ok(DerivedItem::Kept(part)) => match (self.read)(&part) {
+                Ok(DerivedItem::Present(part)) => match (self.read)(&part) {
                     Ok(items) => self.current = Some(items),
                     Err(_) => {
                         let Range { start: from, end: to } = part.range;
@@ -377,7 +377,7 @@ fn span<T>(
     of: fn(&T) -> Range<LibraryPosition>,
 ) -> Option<Range<LibraryPosition>> {
     match item {
-        DerivedItem::Kept(kept) => Some(of(kept)).filter(|span| span.start >= cursor),
+        DerivedItem::Present(kept) => Some(of(kept)).filter(|span| span.start >= cursor),
         DerivedItem::Gap { to, .. } if *to <= cursor => None,
         DerivedItem::Gap { from, to } => Some(cursor.max(*from)..*to),
     }
@@ -418,11 +418,11 @@ where
                 (None, None) => return None,
                 (Some(page), Some(links)) if page == links => {
                     self.cursor = page.end;
-                    if let Some(Ok(DerivedItem::Kept(links))) = self.links.next()
-                        && let Some(Ok(DerivedItem::Kept(mut stored))) = self.pages.next()
+                    if let Some(Ok(DerivedItem::Present(links))) = self.links.next()
+                        && let Some(Ok(DerivedItem::Present(mut stored))) = self.pages.next()
                     {
                         stored.page.links = links.links;
-                        return Some(Ok(DerivedItem::Kept(stored)));
+                        return Some(Ok(DerivedItem::Present(stored)));
                     }
                     // A gap in one or both iterators; it covers the item of the other one.
                     return Some(Ok(DerivedItem::Gap { from: page.start, to: page.end }));

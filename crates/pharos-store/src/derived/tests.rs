@@ -65,7 +65,7 @@ fn stored(record: &DerivedRecord) -> Option<DerivedPage> {
 
 /// Adds all records that the writer has not processed, with a flush after every seventh record.
 fn replay(writer: &mut DerivedWriter) {
-    let from = writer.absorbed();
+    let from = writer.durable_position();
     for batch in library().into_iter().filter(|r| r.position >= from).collect::<Vec<_>>().chunks(7) {
         writer.add(batch.to_vec()).unwrap();
         writer.flush().unwrap();
@@ -82,7 +82,7 @@ fn collect<T>(
     let (mut kept, mut gaps) = (Vec::new(), Vec::new());
     for item in items {
         match item.unwrap() {
-            DerivedItem::Kept(item) => kept.push(item),
+            DerivedItem::Present(item) => kept.push(item),
             DerivedItem::Gap { from, to } => gaps.push((from, to)),
         }
     }
@@ -215,20 +215,23 @@ fn standard_tools_see_json_lines() {
 fn positions_advance_only_when_durable_and_nothing_is_stored_twice() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = DerivedWriter::open(dir.path(), 1).unwrap();
-    assert_eq!(writer.absorbed(), START);
+    assert_eq!(writer.durable_position(), START);
     writer.add((0..5).map(|n| record(1, n))).unwrap();
-    assert_eq!((writer.absorbed(), writer.pending(), writer.reached()), (START, 5, record(1, 4).next));
+    assert_eq!(
+        (writer.durable_position(), writer.pending(), writer.pending_position()),
+        (START, 5, record(1, 4).next)
+    );
     writer.add((2..6).map(|n| record(1, n))).unwrap();
     assert_eq!(writer.pending(), 6);
     writer.flush().unwrap();
-    assert_eq!((writer.absorbed(), writer.pending()), (record(1, 5).next, 0));
+    assert_eq!((writer.durable_position(), writer.pending()), (record(1, 5).next, 0));
     // The last record of the file has no page: its position counts all the same.
     writer.add([record(1, 5), record(1, 6)]).unwrap();
     writer.flush().unwrap();
-    assert_eq!(writer.absorbed(), record(1, 6).next);
+    assert_eq!(writer.durable_position(), record(1, 6).next);
     writer.add((7..20).map(|n| record(1, n))).unwrap();
     writer.add([record(2, 0)]).unwrap();
-    assert_eq!((writer.absorbed(), writer.pending()), (position(2, 0), 1));
+    assert_eq!((writer.durable_position(), writer.pending()), (position(2, 0), 1));
     drop(writer);
     write_all(dir.path());
     assert_eq!(verify(dir.path()), page_count());
@@ -240,9 +243,9 @@ fn a_dropped_file_is_rebuilt_and_the_others_are_kept() {
     write_all(dir.path());
     let end = library().last().unwrap().next;
     let mut writer = DerivedWriter::open(dir.path(), 1).unwrap();
-    assert_eq!(writer.absorbed(), end);
+    assert_eq!(writer.durable_position(), end);
     writer.drop_file(2).unwrap();
-    assert_eq!(writer.absorbed(), position(2, 0));
+    assert_eq!(writer.durable_position(), position(2, 0));
     let (_, gaps) = collect(DerivedReader::open(dir.path(), 1).pages(START, end));
     assert_eq!(gaps, [(position(2, 0), position(3, 0))]);
     let defects = DerivedReader::open(dir.path(), 1).check(end).unwrap();
@@ -256,11 +259,11 @@ fn a_dropped_file_is_rebuilt_and_the_others_are_kept() {
     writer.add((0..20).map(|n| record(2, n))).unwrap();
     // The first record of the next file closes the gap, and the valid data after it counts again.
     writer.add([record(3, 0)]).unwrap();
-    assert_eq!((writer.absorbed(), writer.pending()), (end, 0));
+    assert_eq!((writer.durable_position(), writer.pending()), (end, 0));
     assert_eq!(fs::read(&third).unwrap(), before);
     assert_eq!(verify(dir.path()), page_count());
     writer.clear().unwrap();
-    assert_eq!(writer.absorbed(), START);
+    assert_eq!(writer.durable_position(), START);
     assert_eq!(verify(dir.path()), 0);
     replay(&mut writer);
     assert_eq!(verify(dir.path()), page_count());
@@ -275,11 +278,11 @@ fn another_analyser_starts_again_file_by_file() {
     assert_eq!(collect(reader.pages(START, end)), (vec![], vec![(position(1, 0), end)]));
     assert!(matches!(reader.check(end).unwrap()[0].problem, DerivedDefectKind::Stale { analyser: 1, .. }));
     let mut writer = DerivedWriter::open(dir.path(), 2).unwrap();
-    assert_eq!(writer.absorbed(), START);
+    assert_eq!(writer.durable_position(), START);
     writer.add((0..20).map(|n| record(1, n))).unwrap();
     writer.flush().unwrap();
     drop(writer);
-    assert_eq!(DerivedWriter::open(dir.path(), 2).unwrap().absorbed(), record(1, 19).next);
+    assert_eq!(DerivedWriter::open(dir.path(), 2).unwrap().durable_position(), record(1, 19).next);
     let (pages, _) = collect(reader.pages(START, end));
     assert_eq!(pages.len(), 18);
     replay(&mut DerivedWriter::open(dir.path(), 2).unwrap());

@@ -51,13 +51,13 @@ impl DerivedWriter {
     ///
     /// The position advances beyond the records added when a gap between valid files is closed. A replay that checks
     /// it at the start of each library volume can skip the rest.
-    pub fn absorbed(&self) -> LibraryPosition {
+    pub fn durable_position(&self) -> LibraryPosition {
         or_start(self.cursor())
     }
 
     /// Returns the position up to which all records are durable or pending. After a failed [`add`](Self::add),
     /// continue from here.
-    pub fn reached(&self) -> LibraryPosition {
+    pub fn pending_position(&self) -> LibraryPosition {
         or_start(self.reached)
     }
 
@@ -70,7 +70,7 @@ impl DerivedWriter {
         self.pages.cursor().min(self.links.cursor())
     }
 
-    /// Adds records in library order, from [`absorbed`](Self::absorbed) on. Library ranges between two records are
+    /// Adds records in library order, from [`durable_position`](Self::durable_position) on. Library ranges between two records are
     /// assumed to contain no page. Records that are durable or pending already are ignored. A block is written
     /// whenever enough data is pending, and at the end of each library volume.
     pub fn add(&mut self, records: impl IntoIterator<Item = DerivedRecord>) -> Result<(), StoreError> {
@@ -119,7 +119,7 @@ impl DerivedWriter {
     /// frequent calls are unnecessary.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         self.write(self.reached)?;
-        fs::write(&self.progress_file, self.absorbed().to_string())
+        fs::write(&self.progress_file, self.durable_position().to_string())
             .map_err(StoreError::io("write", &self.progress_file))
     }
 

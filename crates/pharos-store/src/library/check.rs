@@ -39,7 +39,7 @@ pub enum LibraryFileDefectKind {
     /// A leftover of an interrupted compaction.
     Leftover,
     /// A torn end that was moved to a separate file. It is no defect; an operator may inspect it.
-    SetAside,
+    TornTailFile,
 }
 
 impl DiskLibrary {
@@ -64,7 +64,7 @@ impl DiskLibrary {
         }
         if let Some(last) = volumes.last().filter(|last| last.revision == 0) {
             let length = fs::metadata(&last.path).map_err(StoreError::io("read", &last.path))?.len();
-            let offset = self.whole_end(whole_up_to)?.offset;
+            let offset = self.intact_end(whole_up_to)?.offset;
             if offset < length {
                 let problem = LibraryFileDefectKind::Torn { offset, bytes: length - offset };
                 defects.push(LibraryFileDefect { path: last.path.clone(), problem });
@@ -76,7 +76,7 @@ impl DiskLibrary {
         for (path, _) in list_files(&self.dir)? {
             let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
             if name.contains(".torn-") {
-                defects.push(LibraryFileDefect { path, problem: LibraryFileDefectKind::SetAside });
+                defects.push(LibraryFileDefect { path, problem: LibraryFileDefectKind::TornTailFile });
             }
         }
         Ok(defects)
@@ -84,7 +84,7 @@ impl DiskLibrary {
 
     /// Returns the position after the last complete record, up to which a backup may copy. `known_good` is a
     /// position up to which the last volume need not be read again.
-    pub fn whole_end(&self, known_good: LibraryPosition) -> Result<LibraryPosition, StoreError> {
+    pub fn intact_end(&self, known_good: LibraryPosition) -> Result<LibraryPosition, StoreError> {
         let Some(last) = self.volumes.list()?.pop() else { return Ok(LibraryPosition::START) };
         if last.revision > 0 {
             return Ok(LibraryPosition { file: last.number.saturating_add(1), offset: 0 });
@@ -112,7 +112,7 @@ impl DiskLibrary {
     }
 
     /// Rewrites missing or invalid offset tables and removes leftovers. The caller must own the data directory.
-    pub fn mend_files(&self) -> Result<(), StoreError> {
+    pub fn repair_files(&self) -> Result<(), StoreError> {
         for volume in self.volumes.list()?.iter().filter(|volume| volume.revision > 0) {
             if check_offset_table(&volume.path)?.is_some() {
                 write_synced(&offsets_path(&volume.path), &OffsetTable::rebuild(&volume.path)?.to_bytes())?;
@@ -185,10 +185,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let library = filled(dir.path());
         assert_eq!(problems(&library), []);
-        assert_eq!(library.whole_end(LibraryPosition::START).unwrap(), library.end().unwrap());
+        assert_eq!(library.intact_end(LibraryPosition::START).unwrap(), library.end().unwrap());
         let empty = DiskLibrary::open_reader(&dir.path().join("none")).unwrap();
         assert_eq!(problems(&empty), []);
-        assert_eq!(empty.whole_end(LibraryPosition::START).unwrap(), LibraryPosition::START);
+        assert_eq!(empty.intact_end(LibraryPosition::START).unwrap(), LibraryPosition::START);
     }
 
     #[test]
@@ -213,14 +213,14 @@ mod tests {
                 torn.clone(),
                 leftover.clone(),
                 leftover,
-                LibraryFileDefectKind::SetAside
+                LibraryFileDefectKind::TornTailFile
             ]
         );
-        assert_eq!(library.whole_end(end).unwrap(), end);
-        library.mend_files().unwrap();
+        assert_eq!(library.intact_end(end).unwrap(), end);
+        library.repair_files().unwrap();
         assert_eq!(
             problems(&library),
-            [LibraryFileDefectKind::Missing(2), torn, LibraryFileDefectKind::SetAside]
+            [LibraryFileDefectKind::Missing(2), torn, LibraryFileDefectKind::TornTailFile]
         );
     }
 
@@ -235,7 +235,7 @@ mod tests {
         for wrong in [b"rubbish".to_vec(), OffsetTable(vec![(1, 2)]).to_bytes(), Vec::new()] {
             fs::write(&table, wrong).unwrap();
             assert!(matches!(problems(&library)[..], [LibraryFileDefectKind::Offsets(_)]));
-            library.mend_files().unwrap();
+            library.repair_files().unwrap();
             assert_eq!(fs::read(&table).unwrap(), whole);
         }
     }

@@ -117,7 +117,7 @@ impl Library for DiskLibrary {
         }
     }
 
-    fn has_answer(&self, position: LibraryPosition) -> bool {
+    fn has_response(&self, position: LibraryPosition) -> bool {
         let Ok((mut input, _)) = self.open_at(position, 4 << 10) else { return false };
         RecordDecompressor::read_prefix(&mut input).is_ok_and(|start| warc::is_response_prefix(&start))
     }
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(DiskLibrary::open_reader(dir.path()).unwrap().end().unwrap(), positions[9].1);
         let nowhere = LibraryPosition { file: 9, offset: 0 };
         assert!(matches!(library.read(nowhere), Err(StoreError::NoRecord(_))));
-        assert!(library.has_answer(positions[7].0) && !library.has_answer(nowhere));
+        assert!(library.has_response(positions[7].0) && !library.has_response(nowhere));
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
         let (position, _) = library.append(&[page(2), page(3)]).unwrap()[1];
         assert_eq!(urls(&library), ["1", "2", "3"]);
         assert_eq!(library.read(position).unwrap().record.url, page(3).url);
-        assert!(library.has_answer(position));
+        assert!(library.has_response(position));
         assert!(dir.path().join("00000002.warc.zst").exists());
         drop(library);
         assert_eq!(open(dir.path()).append(&[page(4)]).unwrap()[0].0.file, 3);
@@ -300,7 +300,7 @@ mod tests {
             }
             let fresh = DiskLibrary::open_reader(dir.path()).unwrap();
             let read = fresh.read(*position);
-            assert_eq!(fresh.has_answer(*position), n % 3 == 2, "{n}");
+            assert_eq!(fresh.has_response(*position), n % 3 == 2, "{n}");
             match n % 3 {
                 0 => assert!(matches!(read, Err(StoreError::NoRecord(_))), "{n}"),
                 1 => {

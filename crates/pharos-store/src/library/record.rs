@@ -20,7 +20,7 @@ pub struct LibraryRecord {
     /// Number of this consecutive attempt, from 1; 0 if there was no request.
     pub attempt: u32,
     /// `true` if the page had an earlier response that showed that it exists.
-    pub again: bool,
+    pub is_refetch: bool,
     /// First URL of the redirects that led here.
     pub origin: Option<String>,
     /// Spelling of the URL in the source if it differs from the normal form. Set by imports only.
@@ -31,7 +31,17 @@ pub struct LibraryRecord {
 impl LibraryRecord {
     /// Creates a record for a URL outside a crawl.
     pub fn new(url: PageUrl, at: Timestamp, content: RecordContent) -> Self {
-        Self { url, at, depth: 0, hops: 0, attempt: 0, again: false, origin: None, spelling: None, content }
+        Self {
+            url,
+            at,
+            depth: 0,
+            hops: 0,
+            attempt: 0,
+            is_refetch: false,
+            origin: None,
+            spelling: None,
+            content,
+        }
     }
 
     /// Returns the size of the body in bytes.
@@ -104,9 +114,9 @@ pub struct Revisit {
     /// IP address of the server.
     pub address: Option<IpAddr>,
     /// Position of the record with the content, which is never a revisit itself.
-    pub of: LibraryPosition,
+    pub refers_to: LibraryPosition,
     /// Time of that record.
-    pub of_at: Timestamp,
+    pub refers_to_at: Timestamp,
     /// Digest of the common body in WARC notation.
     pub digest: String,
 }

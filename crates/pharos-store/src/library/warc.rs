@@ -83,8 +83,8 @@ fn write_with_id(record: &LibraryRecord, id: &str, out: &mut Vec<u8>) {
             }
             head.field("WARC-Profile", if revisit.status == 304 { NOT_MODIFIED } else { SAME_PAYLOAD });
             head.field("WARC-Refers-To-Target-URI", record.url.as_str());
-            head.field("WARC-Refers-To-Date", &revisit.of_at.to_precise());
-            head.field("Pharos-Refers-To", &revisit.of.to_string());
+            head.field("WARC-Refers-To-Date", &revisit.refers_to_at.to_precise());
+            head.field("Pharos-Refers-To", &revisit.refers_to.to_string());
             head.field("WARC-Payload-Digest", &revisit.digest);
             head.field("Content-Type", "application/http;msgtype=response");
             head.finish(id, &[http_head(revisit.status, &revisit.headers, None).as_bytes()], out);
@@ -120,7 +120,7 @@ impl HeaderBuilder {
             ("Pharos-Depth", record.depth),
             ("Pharos-Hops", record.hops),
             ("Pharos-Attempt", record.attempt),
-            ("Pharos-Again", u32::from(record.again)),
+            ("Pharos-Again", u32::from(record.is_refetch)),
         ];
         for (name, value) in extensions {
             if value > 0 {
@@ -263,10 +263,10 @@ pub(super) fn read_record(bytes: &[u8]) -> Result<ParsedRecord, String> {
                 status: http.status,
                 headers: http.headers,
                 address,
-                of: field("Pharos-Refers-To")
+                refers_to: field("Pharos-Refers-To")
                     .and_then(LibraryPosition::parse)
                     .ok_or("a revisit without Pharos-Refers-To")?,
-                of_at: field("WARC-Refers-To-Date").and_then(Timestamp::parse).unwrap_or(at),
+                refers_to_at: field("WARC-Refers-To-Date").and_then(Timestamp::parse).unwrap_or(at),
                 digest: field("WARC-Payload-Digest").unwrap_or_default().to_string(),
             })
         }
@@ -281,7 +281,7 @@ pub(super) fn read_record(bytes: &[u8]) -> Result<ParsedRecord, String> {
         depth: number("Pharos-Depth"),
         hops: number("Pharos-Hops"),
         attempt: number("Pharos-Attempt"),
-        again: number("Pharos-Again") > 0,
+        is_refetch: number("Pharos-Again") > 0,
         origin: text("Pharos-Origin"),
         spelling: text("Pharos-Spelling"),
         ..LibraryRecord::new(url, at, content)
@@ -351,7 +351,7 @@ mod tests {
             depth: 3,
             hops: 1,
             attempt: 2,
-            again: true,
+            is_refetch: true,
             origin: Some("http://example.org/first".into()),
             ..LibraryRecord::new(
                 PageUrl::parse(url).unwrap(),
@@ -400,8 +400,8 @@ mod tests {
                 status: 200,
                 headers: vec![("ETag".into(), "x".into())],
                 address: None,
-                of: LibraryPosition { file: 1, offset: 99 },
-                of_at: at,
+                refers_to: LibraryPosition { file: 1, offset: 99 },
+                refers_to_at: at,
                 digest: payload_digest(b"same"),
             }),
         );

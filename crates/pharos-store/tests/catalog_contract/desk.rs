@@ -73,7 +73,7 @@ pub(crate) fn sites_are_filtered_and_sorted(path: &Path, open: Open<'_>) {
         (Some(SiteState::Waiting), &["alpha", "copy", "xn--fiqs8s"]),
         (Some(SiteState::Failing), &["beta"]),
         (Some(SiteState::Refused), &["gamma"]),
-        (Some(SiteState::Patient), &["delta"]),
+        (Some(SiteState::BackingOff), &["delta"]),
         (Some(SiteState::Copy), &["copy"]),
         (Some(SiteState::Removed), &["removed"]),
     ] {
@@ -150,7 +150,7 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
     ];
     catalog.apply(&changes, position(3)).unwrap();
     let all = PageFailureQuery { limit: 10, ..PageFailureQuery::default() };
-    let query = |wanted: &PageFailureQuery| places(&catalog.troubles(wanted).unwrap());
+    let query = |wanted: &PageFailureQuery| places(&catalog.failures(wanted).unwrap());
     assert_eq!(query(&all), ["a/4", "a/3", "b/2", "a/1"]);
     let of_a = PageFailureQuery { site: Some(at_site("a.example", "/").site().id()), ..all.clone() };
     assert_eq!(query(&of_a), ["a/4", "a/3", "a/1"]);
@@ -179,7 +179,7 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
     assert_eq!(query(&saying("name", &of_a)), Vec::<String>::new());
     assert_eq!(query(&PageFailureQuery { limit: 1, ..saying("timed", &all) }), ["a/4"]);
     assert_eq!(query(&PageFailureQuery { limit: 0, ..all.clone() }), Vec::<String>::new());
-    let b = &catalog.troubles(&saying("name", &all)).unwrap()[0];
+    let b = &catalog.failures(&saying("name", &all)).unwrap()[0];
     let expected = PageFailure {
         url: at_site("b.example", "/2"),
         state: PageState::Failed,
@@ -189,17 +189,17 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
         due: Some(at(70)),
     };
     assert_eq!(*b, expected);
-    let reasons = catalog.trouble_reasons(100).unwrap();
+    let reasons = catalog.failure_reasons(100).unwrap();
     let count = |reason: &str, count| (reason.to_string(), count);
     assert_eq!(
         reasons,
         [count("timed out after # s", 2), count("Name not found", 1), count("robots.txt: …", 1)]
     );
     assert_eq!(
-        catalog.trouble_reasons(2).unwrap(),
+        catalog.failure_reasons(2).unwrap(),
         [count("robots.txt: …", 1), count("timed out after # s", 1)]
     );
-    assert_eq!(catalog.trouble_reasons(0).unwrap(), []);
+    assert_eq!(catalog.failure_reasons(0).unwrap(), []);
     // Removing a site removes its failures.
     catalog
         .apply(&[CatalogChange::Removed(Removal::Site(at_site("a.example", "/").site()))], position(4))
@@ -223,7 +223,7 @@ pub(crate) fn failures_are_paged_to_the_end(path: &Path, open: Open<'_>) {
         let mut met: Vec<PageFailure> = Vec::new();
         loop {
             let before = met.last().map(|t| (t.at, t.url.id()));
-            let part = catalog.troubles(&PageFailureQuery { before, limit: 7, ..query.clone() }).unwrap();
+            let part = catalog.failures(&PageFailureQuery { before, limit: 7, ..query.clone() }).unwrap();
             if part.is_empty() {
                 break;
             }
@@ -253,7 +253,7 @@ pub(crate) fn any_page_can_be_a_fetch_task(path: &Path, open: Open<'_>) {
     let changes = [
         found("/waiting", 3),
         found("/stored", 2),
-        visited("/stored", 5, VisitOutcome::Answered(answered), Some(at(900))),
+        visited("/stored", 5, VisitOutcome::Responded(answered), Some(at(900))),
         visited("/missing", 5, answer(404, 2), None),
         failed("/failed", 5, 2, None),
         removed("/removed"),
@@ -262,10 +262,10 @@ pub(crate) fn any_page_can_be_a_fetch_task(path: &Path, open: Open<'_>) {
     catalog.apply(&changes, position(3)).unwrap();
     let given = |path: &str| catalog.due_page(url(path).id()).unwrap();
     let stored = given("/stored").unwrap();
-    assert_eq!((&stored.url, stored.depth, stored.visited, stored.there), (&url("/stored"), 2, true, true));
+    assert_eq!((&stored.url, stored.depth, stored.visited, stored.exists), (&url("/stored"), 2, true, true));
     assert_eq!((stored.found_at, stored.validators.etag.as_deref()), (at(1), Some("\"x\"")));
     let missing = given("/missing").unwrap();
-    assert_eq!((missing.visited, missing.there), (true, false));
+    assert_eq!((missing.visited, missing.exists), (true, false));
     assert_eq!(given("/failed").unwrap().attempts, 2);
     for page in ["/removed", "/unknown"] {
         assert_eq!(given(page), None, "{page}");

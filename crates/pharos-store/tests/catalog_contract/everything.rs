@@ -44,14 +44,14 @@ pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
     }
     let mut seeds = catalog.seed_sites().unwrap();
     seeds.sort();
-    let mut unvisited = catalog.longest_unvisited(100).unwrap();
+    let mut unvisited = catalog.least_recently_visited(100).unwrap();
     assert!(unvisited.is_sorted_by_key(|(_, visited_at)| *visited_at));
     unvisited.sort();
     let by_name = SiteQuery { order: SiteOrder::Name, limit: 100, ..SiteQuery::default() };
     let sites = catalog.list_sites(&by_name).unwrap();
     assert_eq!(sites.total, sites.rows.len() as u64);
     let mut troubles =
-        catalog.troubles(&PageFailureQuery { limit: 10_000, ..PageFailureQuery::default() }).unwrap();
+        catalog.failures(&PageFailureQuery { limit: 10_000, ..PageFailureQuery::default() }).unwrap();
     assert!(troubles.is_sorted_by(|a, b| a.at >= b.at));
     assert_eq!(troubles.len() as u64, counts.failed + counts.refused);
     troubles.sort_by(|a, b| a.url.cmp(&b.url));

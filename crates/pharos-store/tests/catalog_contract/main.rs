@@ -107,7 +107,7 @@ fn answer(status: u16, offset: u64) -> VisitOutcome {
     let indexable = status == 200;
     // A digest with its highest bit set, outside the range of signed integers.
     let digest = u64::MAX - offset;
-    VisitOutcome::Answered(ResponseSummary {
+    VisitOutcome::Responded(ResponseSummary {
         status,
         position: position(offset),
         digest,
@@ -149,15 +149,15 @@ fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let site = url("/").site();
     let applied = catalog.apply(&[seed("/", 0), found("/deep", 3), found("/near", 1)], position(10)).unwrap();
-    assert_eq!(applied, ApplyResult { woken: vec![site.id()], outdated: vec![] });
+    assert_eq!(applied, ApplyResult { due_sites: vec![site.id()], outdated: vec![] });
     assert_eq!(due(&*catalog, 100), ["/", "/near", "/deep"]);
     let again = catalog.apply(&[found("/near", 1), found("/near", 2)], position(11)).unwrap();
     assert_eq!(again, ApplyResult::default(), "known already");
     catalog.apply(&[answered("/", 2, 5), found("/", 0)], position(12)).unwrap();
     assert_eq!(due(&*catalog, 100), ["/near", "/deep"]);
-    assert_eq!(catalog.apply(&[found("/deep", 0)], position(13)).unwrap().woken, [site.id()]);
+    assert_eq!(catalog.apply(&[found("/deep", 0)], position(13)).unwrap().due_sites, [site.id()]);
     assert_eq!(due(&*catalog, 100), ["/deep", "/near"], "the shorter path is kept");
-    assert_eq!(catalog.absorbed().unwrap(), position(13));
+    assert_eq!(catalog.applied_position().unwrap(), position(13));
     assert_eq!(catalog.seed_sites().unwrap(), std::slice::from_ref(&site));
     assert_eq!(catalog.due_sites(at(100)).unwrap(), [site.id()]);
     // Scheduled pages are returned among the others, in the same order, once they are due.
@@ -230,9 +230,9 @@ fn adding_a_seed_again_retries_it(path: &Path, open: Open<'_>) {
     assert_eq!(due(&*catalog, 100), Vec::<String>::new());
     let redirected =
         CatalogChange::Seed { url: url("/failed"), at: at(5), hops: 1, origin: None, stale_before: None };
-    assert_eq!(catalog.apply(&[redirected], position(4)).unwrap().woken, []);
+    assert_eq!(catalog.apply(&[redirected], position(4)).unwrap().due_sites, []);
     let named = ["/failed", "/refused", "/missing", "/well", "/gone"].map(|path| seed(path, 6));
-    assert_eq!(catalog.apply(&named, position(5)).unwrap().woken.len(), 1);
+    assert_eq!(catalog.apply(&named, position(5)).unwrap().due_sites.len(), 1);
     let again: HashSet<String> = due(&*catalog, 100).into_iter().collect();
     assert_eq!(again, ["/failed", "/refused", "/missing", "/gone"].map(String::from).into());
     assert_eq!(report(&*catalog, "/failed").attempts, 0);
@@ -360,7 +360,7 @@ fn deleted_pages_return_with_a_later_response(path: &Path, open: Open<'_>) {
     assert_eq!((counts.pages, counts.deleted, counts.indexable), (2, 2, 0));
     let late = [answered("/a", 15, 3), failed("/new", 15, 1, Some(at(16))), found("/a", 1)];
     let applied = catalog.apply(&late, position(4)).unwrap();
-    assert_eq!(applied, ApplyResult { woken: vec![], outdated: vec![(url("/a").id(), position(3))] });
+    assert_eq!(applied, ApplyResult { due_sites: vec![], outdated: vec![(url("/a").id(), position(3))] });
     assert_eq!(due(&*catalog, 100), Vec::<String>::new());
     assert_eq!(catalog.versions(url("/a").id()).unwrap().len(), 2);
     let back = catalog.apply(&[answered("/a", 21, 5), deleted("/a", 12)], position(6)).unwrap();
@@ -375,7 +375,7 @@ fn a_removed_page_stays_removed(path: &Path, open: Open<'_>) {
     let before = everything(&*catalog);
     let again = [seed("/a", 90), found("/a", 0), answered("/a", 90, 4), deleted("/a", 95), removed("/a")];
     let applied = catalog.apply(&again, position(5)).unwrap();
-    assert_eq!(applied, ApplyResult { woken: vec![], outdated: vec![(url("/a").id(), position(4))] });
+    assert_eq!(applied, ApplyResult { due_sites: vec![], outdated: vec![(url("/a").id(), position(4))] });
     let page = report(&*catalog, "/a");
     assert_eq!((page.state, page.due, page.indexable), (PageState::Removed, None, false));
     assert_eq!((page.anchor.as_str(), page.position, page.visits), ("", None, 0), "forgotten");
@@ -400,7 +400,7 @@ fn a_removed_site_stays_removed(path: &Path, open: Open<'_>) {
     let batch =
         [found("/a", 1), CatalogChange::Removed(removal.clone()), answered("/a", 9, 3), seed("/b", 9)];
     let applied = catalog.apply(&batch, position(4)).unwrap();
-    assert_eq!(applied, ApplyResult { woken: vec![], outdated: vec![(url("/a").id(), position(3))] });
+    assert_eq!(applied, ApplyResult { due_sites: vec![], outdated: vec![(url("/a").id(), position(3))] });
     catalog.apply(&[found("/c", 1), removed("/d"), deleted("/e", 3)], position(5)).unwrap();
     for page in ["/", "/a", "/b", "/c", "/d", "/e", "/r", "/never"] {
         assert_eq!(catalog.page(url(page).id()).unwrap(), None, "{page}");
@@ -411,7 +411,7 @@ fn a_removed_site_stays_removed(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.removed().unwrap(), [removal]);
     assert_eq!(catalog.seed_sites().unwrap(), [other.site()]);
     assert_eq!(catalog.due_sites(at(100)).unwrap(), [other.site().id()]);
-    assert_eq!(catalog.longest_unvisited(9).unwrap(), [(other.site(), None)]);
+    assert_eq!(catalog.least_recently_visited(9).unwrap(), [(other.site(), None)]);
     let counts = catalog.counts().unwrap();
     assert_eq!((counts.sites, counts.pages, counts.stored), (1, 1, 0));
     let unheard_of = Removal::Site(SiteName::from_stored("unheard-of.example".into()));
@@ -445,10 +445,10 @@ fn the_least_recently_visited_sites_come_first(path: &Path, open: Open<'_>) {
         site("between.example", Some(20)),
         site("late.example", Some(30)),
     ];
-    assert_eq!(catalog.longest_unvisited(9).unwrap(), expected);
-    assert_eq!(catalog.longest_unvisited(2).unwrap(), expected[..2]);
+    assert_eq!(catalog.least_recently_visited(9).unwrap(), expected);
+    assert_eq!(catalog.least_recently_visited(2).unwrap(), expected[..2]);
     catalog.apply(&[visit("early.example", "/", 50, answer(200, 5))], position(6)).unwrap();
-    assert_eq!(catalog.longest_unvisited(9).unwrap()[3], site("early.example", Some(50)));
+    assert_eq!(catalog.least_recently_visited(9).unwrap()[3], site("early.example", Some(50)));
 }
 
 fn paging_returns_every_page_once(path: &Path, open: Open<'_>) {
@@ -547,7 +547,7 @@ fn a_closed_catalog_can_be_reopened(path: &Path, open: Open<'_>) {
     drop(catalog);
     let catalog = open(path);
     assert_eq!(everything(&*catalog), before);
-    assert_eq!(catalog.absorbed().unwrap(), position(2));
+    assert_eq!(catalog.applied_position().unwrap(), position(2));
 }
 
 fn copies_are_catalogs(path: &Path, open: Open<'_>) {
@@ -561,7 +561,7 @@ fn copies_are_catalogs(path: &Path, open: Open<'_>) {
     catalog.apply(&[found("/later", 1)], position(3)).unwrap();
     let copy = open(&copy);
     assert_eq!(everything(&*copy), before);
-    assert_eq!(copy.absorbed().unwrap(), position(2));
+    assert_eq!(copy.applied_position().unwrap(), position(2));
     copy.apply(&[found("/later", 1)], position(3)).unwrap();
     assert_eq!(everything(&*copy), everything(&*catalog));
 }
@@ -616,7 +616,7 @@ fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
             validators,
             ..ResponseSummary::default()
         };
-        visited("/", seconds, VisitOutcome::Answered(answered), None)
+        visited("/", seconds, VisitOutcome::Responded(answered), None)
     };
     let link = |path: &str, offset| {
         CatalogChange::Found(DiscoveredLink {
@@ -636,7 +636,7 @@ fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
     assert_eq!(same, [(url("/"), position(5))]);
     let site = catalog.site(url("/").site().id()).unwrap().unwrap();
     assert_eq!((site.pages, site.stored, site.texts), (4, 1, 1));
-    assert_eq!(catalog.answers_since(url("/").site().id(), at(2)).unwrap(), 2);
+    assert_eq!(catalog.responses_since(url("/").site().id(), at(2)).unwrap(), 2);
     // Extracted by another method, with an identical body.
     catalog.apply(&[visit(4, 7, 8)], position(8)).unwrap();
     assert_eq!(self::report(&*catalog, "/").changes, 1);
@@ -651,12 +651,12 @@ fn stale_pages_are_due_again(path: &Path, open: Open<'_>) {
             ..DiscoveredLink::new(url("/"), 1, at(20))
         })
     };
-    assert_eq!(catalog.apply(&[listed(10)], position(3)).unwrap().woken, []);
+    assert_eq!(catalog.apply(&[listed(10)], position(3)).unwrap().due_sites, []);
     assert!(due(&*catalog, 499).is_empty());
-    assert_eq!(catalog.apply(&[listed(11)], position(4)).unwrap().woken, [url("/").site().id()]);
+    assert_eq!(catalog.apply(&[listed(11)], position(4)).unwrap().due_sites, [url("/").site().id()]);
     assert_eq!(due(&*catalog, 20), ["/"]);
     catalog.apply(&[answered("/", 30, 5)], position(6)).unwrap();
-    assert_eq!(catalog.apply(&[listed(11)], position(7)).unwrap().woken, [], "visited since");
+    assert_eq!(catalog.apply(&[listed(11)], position(7)).unwrap().due_sites, [], "visited since");
 }
 
 fn back_offs_are_respected(path: &Path, open: Open<'_>) {
@@ -695,7 +695,7 @@ fn mirrors_are_not_fetched(path: &Path, open: Open<'_>) {
     let other = page("https://copy.example/");
     catalog.apply(&[waiting("https://copy.example/c")], position(3)).unwrap();
     let alias = CatalogChange::Alias { home: other.clone(), of: https.clone() };
-    assert_eq!(catalog.apply(&[alias], position(4)).unwrap().woken, [https.site().id()]);
+    assert_eq!(catalog.apply(&[alias], position(4)).unwrap().due_sites, [https.site().id()]);
     assert_eq!(catalog.due_pages(other.site().id(), at(9), DueOrder::Nearest, 9).unwrap(), []);
     assert_eq!(catalog.due_sites(at(9)).unwrap(), [https.site().id()]);
     assert_eq!(catalog.due_pages(https.site().id(), at(9), DueOrder::Nearest, 9).unwrap().len(), 3);
@@ -721,7 +721,7 @@ fn links_to_a_page_add_to_its_weight(path: &Path, open: Open<'_>) {
     let answered =
         ResponseSummary { status: 200, position: position(3), weight: 70, ..ResponseSummary::default() };
     catalog
-        .apply(&[visited("/a", 5, VisitOutcome::Answered(answered), None), link("/a", 500)], position(4))
+        .apply(&[visited("/a", 5, VisitOutcome::Responded(answered), None), link("/a", 500)], position(4))
         .unwrap();
     assert_eq!(of("/a"), (70, 4), "the measured weight replaces the expected one");
 }

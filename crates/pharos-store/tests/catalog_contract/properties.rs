@@ -25,7 +25,7 @@ fn any_outcome() -> impl Strategy<Value = VisitOutcome> {
         3 => (prop_oneof![Just(200u16), Just(404), Just(503)], 0..3u32, 0..3u64).prop_map(|(status, attempts, text)| {
             // The position is set when the whole list is known.
             let position = LibraryPosition::START;
-            VisitOutcome::Answered(ResponseSummary { status, position, indexable: status == 200, attempts, text, ..ResponseSummary::default() })
+            VisitOutcome::Responded(ResponseSummary { status, position, indexable: status == 200, attempts, text, ..ResponseSummary::default() })
         }),
         2 => (0..4u32).prop_map(|attempt| VisitOutcome::Failed { reason: format!("reason {attempt}"), attempt }),
         1 => Just(VisitOutcome::Refused { reason: "robots.txt".into() }),
@@ -77,7 +77,7 @@ fn any_history(longest: usize) -> impl Strategy<Value = Vec<CatalogChange>> {
     proptest::collection::vec(any_change(), 1..longest).prop_map(|mut changes| {
         for (n, change) in (1..).zip(&mut changes) {
             if let CatalogChange::Visited {
-                outcome: VisitOutcome::Answered(ResponseSummary { position: p, digest, .. }),
+                outcome: VisitOutcome::Responded(ResponseSummary { position: p, digest, .. }),
                 ..
             } = change
             {

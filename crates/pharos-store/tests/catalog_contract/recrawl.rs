@@ -29,7 +29,7 @@ pub(crate) fn a_page_can_be_recrawled(path: &Path, open: Open<'_>) {
     let site = url("/").site().id();
     for (n, page) in (3..).zip(["/stored", "/failed", "/refused", "/deleted"]) {
         let applied = catalog.apply(&[again(page, false, 10)], position(n)).unwrap();
-        assert_eq!(applied, ApplyResult { woken: vec![site], outdated: vec![] }, "{page}");
+        assert_eq!(applied, ApplyResult { due_sites: vec![site], outdated: vec![] }, "{page}");
         let report = report(&*catalog, page);
         assert_eq!((report.due, report.attempts), (Some(at(10)), 0), "{page}");
     }
@@ -72,7 +72,7 @@ pub(crate) fn a_site_can_be_recrawled(path: &Path, open: Open<'_>) {
     let site = url("/").site().id();
     assert_eq!(
         applied,
-        ApplyResult { woken: vec![site], outdated: vec![(url("/stored").id(), position(6))] }
+        ApplyResult { due_sites: vec![site], outdated: vec![(url("/stored").id(), position(6))] }
     );
     let now: HashSet<String> = due(&*catalog, 100).into_iter().collect();
     let expected = ["/waiting", "/stored", "/refused", "/deleted", "/late", "/before"];
@@ -101,5 +101,5 @@ pub(crate) fn a_site_can_be_recrawled(path: &Path, open: Open<'_>) {
     let removal = CatalogChange::Removed(Removal::Site(url("/").site()));
     let applied =
         catalog.apply(&[answered("/x", 60, 43), again("/", true, 70), removal], position(44)).unwrap();
-    assert_eq!(applied, ApplyResult { woken: vec![], outdated: vec![(url("/x").id(), position(43))] });
+    assert_eq!(applied, ApplyResult { due_sites: vec![], outdated: vec![(url("/x").id(), position(43))] });
 }

@@ -91,7 +91,7 @@ pub(super) struct HostileRequest {
     pub(super) if_modified_since: Option<String>,
     /// Number of earlier requests to this host.
     pub(super) earlier: u64,
-    /// `true` after [`take_away`](super::HostileWeb::take_away) for this URL.
+    /// `true` after [`remove_page`](super::HostileWeb::remove_page) for this URL.
     pub(super) taken_away: bool,
     pub(super) urls: Arc<HostUrls>,
 }

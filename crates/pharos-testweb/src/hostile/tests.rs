@@ -294,7 +294,7 @@ async fn pages_stay_the_same_until_they_are_removed() {
     for (name, status) in [("vanishing.test", 404), ("vanished-for-good.test", 410)] {
         let known = web.expectations();
         let url = &known.iter().find(|e| e.url.contains(name) && e.url.ends_with("/page")).unwrap().url;
-        web.take_away(url);
+        web.remove_page(url);
         assert_eq!(fetch_raw(&web, name, "/page", close).await.status(), status);
         assert_eq!(fetch_raw(&web, name, "/", close).await.status(), 200);
     }

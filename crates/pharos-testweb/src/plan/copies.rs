@@ -45,7 +45,7 @@ pub(super) fn plant(plan: &mut WebPlan) {
         let edit = TextEdit::Part { percent: rng.between(42, 70) as u8 };
         copy_elsewhere(plan, &mut originals, CopyKind::Excerpt, edit, &mut rng);
     }
-    write_series(plan, copies.template_twins, &mut rng);
+    write_series(plan, copies.series_articles, &mut rng);
     add_variants(plan, &mut originals, copies.canonical_variants, &mut rng);
     mirrors::plant(plan, &mut rng);
 }

@@ -8,7 +8,7 @@ use pharos_testweb::{
 };
 
 const COPIES: CopySpec =
-    CopySpec { reprints: 36, excerpts: 12, template_twins: 15, mirrors: 2, canonical_variants: 12 };
+    CopySpec { reprints: 36, excerpts: 12, series_articles: 15, mirrors: 2, canonical_variants: 12 };
 
 pub(crate) fn spec() -> WebSpec {
     WebSpec { seed: 7, hosts: 8, pages: 400, copies: COPIES, ..WebSpec::default() }
@@ -34,7 +34,7 @@ fn requested_copies_exist_in_both_languages_and_are_reachable() {
         (planted(&truth, CopyKind::Reprint), COPIES.reprints),
         (planted(&truth, CopyKind::Excerpt), COPIES.excerpts),
         (planted(&truth, CopyKind::Variant), COPIES.canonical_variants),
-        (series, COPIES.template_twins),
+        (series, COPIES.series_articles),
     ] {
         assert_eq!(pages.len(), count);
         assert_eq!(pages.iter().map(|page| page.lang).collect::<HashSet<Lang>>().len(), 2);
@@ -146,7 +146,7 @@ fn pages_of_different_content_share_nothing_but_boilerplate() {
             _ => panic!("{line} is shared by {of:?}"),
         }
     }
-    assert_eq!(boilerplate.len(), COPIES.template_twins / 5);
+    assert_eq!(boilerplate.len(), COPIES.series_articles / 5);
     for (series, lines) in boilerplate {
         assert_eq!(lines.len(), 2);
         let parts: Vec<&TruePage> =

@@ -63,7 +63,7 @@ pub struct QueryWordReport {
     /// Number of strings that are neither a new word nor a name.
     pub refused: usize,
     /// Set if strings were pruned for lack of memory.
-    pub forgotten: Option<PrunedCounts>,
+    pub pruned: Option<PrunedCounts>,
 }
 
 struct StringCount {
@@ -106,7 +106,7 @@ pub fn from_queries<Q: AsRef<str>>(
         }
         if counts.len() > capacity {
             let frequency = prune_rare(&mut counts, capacity, |counts| counts.frequency);
-            PrunedCounts::add(&mut report.forgotten, frequency);
+            PrunedCounts::add(&mut report.pruned, frequency);
         }
     }
     for (word, counts) in counts {
@@ -214,6 +214,6 @@ mod tests {
         let rules = QueryRules { max_strings: 100, ..QueryRules::default() };
         let found = from_queries(queries, &base(), &|_| false, &str::to_string, &rules);
         assert_eq!(kinds(&found), [("爱心社", WordKind::Base)]);
-        assert!(found.forgotten.is_some());
+        assert!(found.pruned.is_some());
     }
 }

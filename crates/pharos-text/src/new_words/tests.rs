@@ -45,7 +45,7 @@ fn discover(texts: &[String], rules: DiscoveryRules) -> DiscoveryResult {
     let normalise = |text: &str| text.to_lowercase();
     let mut discovery = NewWordDiscovery::new(&segmenter, &base, &normalise, rules);
     for text in texts {
-        discovery.page([(text, PageField::Title)]);
+        discovery.add_page([(text, PageField::Title)]);
     }
     discovery.finish(&|_| false)
 }
@@ -139,16 +139,16 @@ fn fields_are_weighted_and_rare_words_are_dropped() {
     let (segmenter, normalise) = (Forward(&base), |text: &str| text.to_string());
     let texts = corpus("爱心社");
     let mut discovery = NewWordDiscovery::new(&segmenter, &base, &normalise, rules());
-    texts.iter().for_each(|text| discovery.page([(text, PageField::Body)]));
+    texts.iter().for_each(|text| discovery.add_page([(text, PageField::Body)]));
     assert_eq!(discovery.finish(&|_| false).words, 0);
 
     // On one page only, however often.
     let mut discovery = NewWordDiscovery::new(&segmenter, &base, &normalise, rules());
-    discovery.page(texts.iter().map(|text| (text, PageField::Heading)));
+    discovery.add_page(texts.iter().map(|text| (text, PageField::Heading)));
     assert!(discovery.finish(&|_| false).candidates.is_empty());
 
     let mut discovery = NewWordDiscovery::new(&segmenter, &base, &normalise, rules());
-    texts.iter().for_each(|text| discovery.page([(text, PageField::Short)]));
+    texts.iter().for_each(|text| discovery.add_page([(text, PageField::Short)]));
     assert!(discovery.finish(&|word| word == "爱心社").candidates.is_empty());
 }
 

@@ -86,10 +86,10 @@ fn invalid_phrases_are_ignored() {
 #[test]
 fn homophones_are_found_by_their_sound() {
     let index = index(&[("周杰伦", 9.0), ("舟节轮", 1.0), ("周杰伦演唱会", 5.0)]);
-    let found: Vec<&str> = index.sounding(&pinyin::spell("周结论")).map(|phrase| phrase.text).collect();
+    let found: Vec<&str> = index.with_reading(&pinyin::spell("周结论")).map(|phrase| phrase.text).collect();
     assert_eq!(found, ["周杰伦", "舟节轮"]);
-    assert_eq!(index.sounding("zhou").count(), 0);
-    assert_eq!(index.beginning("周杰").next().map(|phrase| phrase.text), Some("周杰伦"));
+    assert_eq!(index.with_reading("zhou").count(), 0);
+    assert_eq!(index.with_prefix("周杰").next().map(|phrase| phrase.text), Some("周杰伦"));
     assert_eq!(index.containing("演唱").next().map(|phrase| phrase.text), Some("周杰伦演唱会"));
 }
 
@@ -102,7 +102,7 @@ fn a_prepared_index_gives_the_same_results() {
     for phrase in ["周杰伦", "tea  house", "abc", "北京大学", "北京 大学", "", "teahouse", "周"] {
         assert_eq!(ready.weight(phrase), index.weight(phrase), "{phrase}");
         let letters: String = pinyin::spell(phrase).split_whitespace().collect();
-        assert!(ready.sounding(&letters).eq(index.sounding(&letters)), "{letters}");
+        assert!(ready.with_reading(&letters).eq(index.with_reading(&letters)), "{letters}");
     }
 }
 
@@ -129,7 +129,7 @@ proptest! {
         let mut writer = PhraseIndexBuilder::default();
         phrases.iter().for_each(|(phrase, weight)| writer.add(phrase, *weight as f32));
         let index = writer.finish(usize::MAX);
-        let found: Vec<&str> = index.beginning(&typed).take(limit).map(|phrase| phrase.text).collect();
+        let found: Vec<&str> = index.with_prefix(&typed).take(limit).map(|phrase| phrase.text).collect();
         let all: Vec<&str> = index.phrases().map(|phrase| phrase.text).filter(|text| text.starts_with(&typed)).take(limit).collect();
         prop_assert_eq!(found, all);
         for completion in index.complete(&typed, limit) {
@@ -148,7 +148,7 @@ proptest! {
         let index = writer.finish(usize::MAX);
         index.complete(&typed, 5);
         phrases.iter().for_each(|phrase| { index.complete(phrase, 5); index.weight(phrase); });
-        index.sounding(&typed).count();
+        index.with_reading(&typed).count();
         prop_assert_eq!(PhraseIndex::from_image(&index.to_image()).map(|b| b.len()), Ok(index.len()));
     }
 }

@@ -32,7 +32,8 @@ pub struct ExplainedWord<'t> {
     pub start: usize,
     /// Byte after the last one.
     pub end: usize,
-    pub what: PieceType,
+    #[serde(rename = "what")]
+    pub piece_type: PieceType,
     /// Code in its dictionary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<u32>,
@@ -133,13 +134,13 @@ fn explain_word<'t>(text: &'t str, start: usize, end: usize, lexicon: &Lexicon<'
     let word = &text[start..end];
     let found = lexicon.find(word);
     let code = found.map(|(LexiconWord::Base(code) | LexiconWord::Own(code))| code.0);
-    let what = match found {
+    let piece_type = match found {
         Some(LexiconWord::Base(_)) => PieceType::Base,
         Some(LexiconWord::Own(_)) => PieceType::Own,
         None => what(word),
     };
     let tag = found.map(|found| lexicon.tag(found)).filter(|tag| !tag.is_empty());
-    ExplainedWord { word, start, end, what, code, frequency: found.map(|f| lexicon.frequency(f)), tag }
+    ExplainedWord { word, start, end, piece_type, code, frequency: found.map(|f| lexicon.frequency(f)), tag }
 }
 
 fn what(word: &str) -> PieceType {
@@ -198,7 +199,7 @@ mod tests {
         let text = "学历史知识,三百二十七号 web2";
         let explained = explain(text, SegmentationMethod::Unigram, &SegmenterResources::default()).unwrap();
         assert_eq!(explained.words.iter().map(|w| w.word).collect::<String>(), text);
-        let what: Vec<PieceType> = explained.words.iter().map(|w| w.what).collect();
+        let what: Vec<PieceType> = explained.words.iter().map(|w| w.piece_type).collect();
         assert_eq!(
             what,
             [

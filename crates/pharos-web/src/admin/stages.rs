@@ -73,7 +73,7 @@ pub(crate) fn stage_samples(
             let (was, is) = (was.copied().unwrap_or_default(), is.copied().unwrap_or_default());
             let rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / time;
             let waiting = match name {
-                "fetch" => now.under_way,
+                "fetch" => now.in_flight,
                 _ => now.waiting.get(name).copied().unwrap_or_default(),
             };
             let mut stage = StageSample {
@@ -148,9 +148,9 @@ mod tests {
             bounds(status(&[("read", 9), ("absorb", 200)], &[("read", 3, 0.1), ("absorb", 1, 0.2)]));
         assert_eq!((writing["read"], writing["absorb"]), (Bottleneck::Next, Bottleneck::Disk));
         assert_eq!((writing["fetch"], writing["build"]), (Bottleneck::Idle, Bottleneck::Idle));
-        let crowd = EngineStatus { under_way: 64, fetchers: 64, queued: 1000, ..status(&[], &[]) };
+        let crowd = EngineStatus { in_flight: 64, fetchers: 64, queued: 1000, ..status(&[], &[]) };
         assert_eq!(bounds(crowd)["fetch"], Bottleneck::Network);
-        let polite = EngineStatus { under_way: 3, fetchers: 64, queued: 1000, ..status(&[], &[]) };
+        let polite = EngineStatus { in_flight: 3, fetchers: 64, queued: 1000, ..status(&[], &[]) };
         assert_eq!(bounds(polite)["fetch"], Bottleneck::Politeness);
     }
 }

@@ -106,7 +106,7 @@ pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Resu
         impression: impression.to_string(),
         visit: click.visit,
         kind,
-        asked: click.query,
+        searched: click.query,
         rank: Some(rank),
         order: (kind != ClickKind::Leave).then_some(click.order),
         url: (!is_query).then(|| click.target.clone()),

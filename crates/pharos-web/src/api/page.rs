@@ -365,7 +365,7 @@ mod tests {
             })
             .into();
         let reason = "private address 10.0.0.1".to_string();
-        changes.push(visited(&url("a"), at, VisitOutcome::Answered(answered)));
+        changes.push(visited(&url("a"), at, VisitOutcome::Responded(answered)));
         changes.push(visited(
             &url("failed"),
             at,

@@ -61,7 +61,7 @@ pub(crate) async fn stats(State(app): State<AppState>) -> Result<Response, ApiEr
 }
 
 fn count(service: &Service) -> Result<Stats, ServiceError> {
-    let snapshot = service.search.snapshot()?;
+    let snapshot = service.search.view()?;
     let catalog = SqliteCatalog::open_reader(&service.data.catalog())?;
     let (counts, last_visit) = match &catalog {
         Some(catalog) => (catalog.counts()?, catalog.last_visit()?),
@@ -72,7 +72,7 @@ fn count(service: &Service) -> Result<Stats, ServiceError> {
         stored: counts.stored,
         known: counts.pages,
         sites: counts.sites_visited,
-        generation: snapshot.generation().to_string(),
+        generation: snapshot.state_id().to_string(),
         last_fetched: last_visit.map(|at| at.to_string()),
     })
 }
@@ -95,7 +95,7 @@ mod tests {
             let url = PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
             let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
             let answered = ResponseSummary { status: 200, ..ResponseSummary::default() };
-            CatalogChange::Visited { url, at, outcome: VisitOutcome::Answered(answered), next_due: None }
+            CatalogChange::Visited { url, at, outcome: VisitOutcome::Responded(answered), next_due: None }
         };
         apply_changes(&dir, &[visit("a"), visit("b")]);
         let router = router(service).unwrap();

@@ -157,7 +157,7 @@ impl HotAnswer {
         };
         let hours = |memory: &LogStatistics| match query {
             Some(query) => memory.hourly(query).unwrap_or_default(),
-            None => memory.hourly_of_all(),
+            None => memory.hourly_total(),
         };
         let mut answer = Self::default();
         match list {

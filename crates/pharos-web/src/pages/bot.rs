@@ -151,7 +151,7 @@ fn contact_link(contact: &str) -> Option<String> {
 /// Describes the behaviour of the crawler as configured.
 fn crawl_rules(config: &Config, messages: &Messages) -> Vec<String> {
     let crawl = &config.crawl;
-    let manners = crawl.manners();
+    let manners = crawl.politeness_limits();
     let wait = if manners.is_unlimited() {
         messages.bot_no_wait.to_string()
     } else {
@@ -238,7 +238,7 @@ mod tests {
         let visited =
             |path: &str, outcome| CatalogChange::Visited { url: url(path), at, outcome, next_due: None };
         let answered =
-            |status| VisitOutcome::Answered(ResponseSummary { status, ..ResponseSummary::default() });
+            |status| VisitOutcome::Responded(ResponseSummary { status, ..ResponseSummary::default() });
         let failed = |reason: &str| VisitOutcome::Failed { reason: reason.into(), attempt: 1 };
         let refused = |reason: &str| VisitOutcome::Refused { reason: reason.into() };
         let mut changes: Vec<CatalogChange> =
@@ -318,7 +318,7 @@ mod tests {
                 let answered = ResponseSummary { status: 200, position, ..ResponseSummary::default() };
                 // Under another URL, which is not in the index.
                 let url = PageUrl::parse(&format!("{}-not-indexed", page.url)).unwrap();
-                CatalogChange::Visited { url, at, outcome: VisitOutcome::Answered(answered), next_due: None }
+                CatalogChange::Visited { url, at, outcome: VisitOutcome::Responded(answered), next_due: None }
             })
             .collect();
         apply_changes(&dir, &changes);

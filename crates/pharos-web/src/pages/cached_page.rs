@@ -505,7 +505,7 @@ mod tests {
     ) {
         // The position must not decrease.
         let reached = service.library.end().unwrap().max(answered.position);
-        let outcome = VisitOutcome::Answered(answered);
+        let outcome = VisitOutcome::Responded(answered);
         let visited = CatalogChange::Visited { url: page.url(), at, outcome, next_due: None };
         catalog.apply(&[visited], reached).unwrap();
     }

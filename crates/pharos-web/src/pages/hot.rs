@@ -65,7 +65,7 @@ pub(crate) async fn hot(State(app): State<AppState>, visitor: Visitor) -> Result
     let shown = config.hot.shown;
     let (top, latest, rising, hours) = app
         .with_memory(move |memory| {
-            let hours = memory.hourly_of_all();
+            let hours = memory.hourly_total();
             (
                 memory.top(TimeWindow::Day, shown),
                 memory.top(TimeWindow::Hour, shown),

@@ -89,7 +89,7 @@ pub(crate) fn find_cached_page(
         return Ok(CachedPageLookup::Withheld(indexed));
     }
     let url = PageUrl::parse(&indexed.url).map_err(|_| ServiceError::Address(indexed.url.clone()))?;
-    let versions = PageVersions::of(&service.data, &url).unwrap_or_else(|error| {
+    let versions = PageVersions::load(&service.data, &url).unwrap_or_else(|error| {
         tracing::warn!(%error, %url, "cannot list the versions of a page");
         PageVersions::default()
     });
@@ -119,7 +119,7 @@ pub(crate) fn find_cached_page(
         title = if parsed.title.trim().is_empty() { title } else { parsed.title };
     }
     let words = query_words(service, &request.query);
-    let marking = HighlightOptions { terms: &words, next: request.next };
+    let marking = HighlightOptions { terms: &words, next_label: request.next };
     let has_layout = is_displayable(content_type, &body);
     let text = match request.view {
         PageView::Layout if has_layout => None,
@@ -251,7 +251,7 @@ fn main_content(
         let rules = RuleSet::named(&config.rules, |path| fs::read_to_string(path))?;
         let wish = ExtractOptions {
             rules: &rules,
-            weighing: TermWeighting::from(config),
+            term_weighting: TermWeighting::from(config),
             html: true,
             ..ExtractOptions::default()
         };
@@ -262,8 +262,12 @@ fn main_content(
         return Ok(Some(stored.page));
     }
     let Some(id) = searched else { return Ok(None) };
-    let page = service.search.snapshot()?.page(id).map_err(pharos_query::QueryError::from)?;
-    Ok(page.map(|page| PageObject { title: page.card.title, text: page.text.body, ..PageObject::default() }))
+    let page = service.search.view()?.page(id).map_err(pharos_query::QueryError::from)?;
+    Ok(page.map(|page| PageObject {
+        title: page.fields.title,
+        text: page.text.body,
+        ..PageObject::default()
+    }))
 }
 
 #[cfg(test)]

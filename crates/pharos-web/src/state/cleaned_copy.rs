@@ -110,7 +110,7 @@ fn clean(
 ) -> Cleaned {
     let wish = ExtractOptions {
         rules,
-        weighing: TermWeighting::from(config),
+        term_weighting: TermWeighting::from(config),
         html: true,
         blocks: true,
         ..ExtractOptions::default()

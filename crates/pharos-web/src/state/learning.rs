@@ -232,7 +232,7 @@ impl LearningWorker {
             }
             self.click_day = Some(click.day);
             if let Ok(url) = PageUrl::parse(&click.url) {
-                self.search.click(&click.query, url.id(), click.page as usize);
+                self.search.record_click(&click.query, url.id(), click.page as usize);
             }
         }
         if let Err(error) = self.rebuild_help(queries).and_then(|()| self.warm_history()) {
@@ -256,7 +256,7 @@ impl LearningWorker {
         };
         let new = new?;
         let clicks = lock().as_mut().map(|memory| {
-            memory.learn(new, now);
+            memory.apply(new, now);
             memory.take_clicks()
         });
         Ok(LogUpdate {
@@ -267,17 +267,17 @@ impl LearningWorker {
 
     /// Rebuilds suggestions if pages or queries are new and the last rebuild is long enough ago.
     fn rebuild_help(&mut self, queries: Vec<(String, u64)>) -> Result<(), pharos_query::QueryError> {
-        let snapshot = self.search.snapshot()?;
+        let snapshot = self.search.view()?;
         if let Some(inputs) = &self.last_rebuild {
-            let is_new = inputs.generation != snapshot.generation() || inputs.queries != queries;
+            let is_new = inputs.generation != snapshot.state_id() || inputs.queries != queries;
             if !is_new || inputs.when.elapsed() < self.rest {
                 return Ok(());
             }
         }
         let started = Instant::now();
-        let before = self.search.help();
+        let before = self.search.suggestion_sources();
         let models = self.data.models();
-        self.search.set_help(SuggestionSources::gather(
+        self.search.set_suggestion_sources(SuggestionSources::collect(
             &models,
             &*snapshot,
             queries.clone(),
@@ -285,14 +285,14 @@ impl LearningWorker {
             &before,
         )?);
         self.rest = self.config.suggest.refresh.max(started.elapsed() * MAX_SHARE);
-        let generation = snapshot.generation().to_string();
+        let generation = snapshot.state_id().to_string();
         self.last_rebuild = Some(RebuildInputs { when: Instant::now(), generation, queries });
         Ok(())
     }
 
     /// Warms up a new history with frequent queries.
     fn warm_history(&mut self) -> Result<(), pharos_query::QueryError> {
-        let snapshot = self.search.snapshot()?;
+        let snapshot = self.search.view()?;
         let history = snapshot.history().map(String::from);
         if history != self.history {
             let queries = self.shared.with_memory(|memory| memory.frequent(WARM_UP_QUERIES));

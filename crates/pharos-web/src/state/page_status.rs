@@ -67,9 +67,10 @@ impl AppState {
             if !pharos_html::is_html_like(content_type, &body) {
                 return Ok(None);
             }
-            let weighing = TermWeighting::from(&service.config.clean);
-            let wish = ExtractOptions { rules: &rules, weighing, html: true, ..ExtractOptions::default() };
-            Ok(Some(pharos_html::extract_page_with(&copy.url, content_type, &body, &wish)))
+            let term_weighting = TermWeighting::from(&service.config.clean);
+            let options =
+                ExtractOptions { rules: &rules, term_weighting, html: true, ..ExtractOptions::default() };
+            Ok(Some(pharos_html::extract_page_with(&copy.url, content_type, &body, &options)))
         })
         .await
     }

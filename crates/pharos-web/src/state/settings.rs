@@ -12,7 +12,7 @@ pub struct LoadedSettings {
     /// Values from all sources.
     pub config: Config,
     /// Settings that are overridden outside the file, with the name of the source.
-    pub decided: BTreeMap<&'static str, &'static str>,
+    pub overrides: BTreeMap<&'static str, &'static str>,
 }
 
 type Load = dyn Fn() -> Result<LoadedSettings, String> + Send + Sync;

@@ -90,7 +90,7 @@ fn submit_url(service: &Service, url: PageUrl) -> Result<Submitted, ServiceError
         SubmissionPolicy::Add => (Order::Add(vec![url]), Submitted::Queued),
     };
     Ok(match enqueue_order(&service.data, &order, web.submissions)? {
-        Enqueued::Waits => submitted,
+        Enqueued::Pending => submitted,
         Enqueued::Full => Submitted::Full,
     })
 }

@@ -149,7 +149,7 @@ fn back_off_outlasts_the_process() {
 #[test]
 fn only_public_addresses_are_shared() {
     for (address, limited) in [("192.168.1.1", false), ("8.8.8.8", true)] {
-        let mut monitor = monitor(|config| config.normal.requests_per_address = 2);
+        let mut monitor = monitor(|config| config.normal.sites_per_address = 2);
         let request =
             CompletedRequest { address: Some(address.parse().unwrap()), ..CompletedRequest::default() };
         let now = at(NOON + 5000);
@@ -196,7 +196,7 @@ proptest! {
             config.connections_per_host = connections;
             config.sites_per_domain = 3;
             config.normal.nice_factor = 2;
-            config.normal.requests_per_address = 4;
+            config.normal.sites_per_address = 4;
             config.normal.pages_per_day = 20;
         });
         // Twelve sites in two domains.

@@ -27,16 +27,16 @@ fn ingest(data: &DataDir, records: Vec<LibraryRecord>) {
 }
 
 fn find(data: &DataDir, words: &str) -> Vec<String> {
-    let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().snapshot().unwrap();
+    let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
     let tokens = Analyser::shared().tokens(words);
     let query = Query::And(tokens.into_iter().map(|token| Query::Word(token.text)).collect());
     let found = snapshot.search_addresses(&query, 10).unwrap().candidates;
-    snapshot.cards(&found).unwrap().into_iter().map(|card| card.url).collect()
+    snapshot.result_fields(&found).unwrap().into_iter().map(|card| card.url).collect()
 }
 
 fn figures(data: &DataDir, address: &str) -> LinkFigures {
     let index = EmbeddedIndex::open_reader(&data.index()).unwrap();
-    index.snapshot().unwrap().figures_of(url(address).id()).unwrap().unwrap()
+    index.view().unwrap().link_figures_of(url(address).id()).unwrap().unwrap()
 }
 
 fn prose(about: &str) -> String {
@@ -100,9 +100,9 @@ fn the_index_holds_the_link_features_of_a_page() {
     let of_address = url("copy.example/lamps");
     let depths = (of_address.domain_depth() as u32, of_address.directory_depth() as u32);
     assert_eq!((again.in_degree, again.domain_depth, again.directory_depth), (3, depths.0, depths.1));
-    let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().snapshot().unwrap();
+    let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
     let all = snapshot.search_addresses(&Query::All, 10).unwrap().candidates;
-    let likeness = snapshot.likeness(&all).unwrap();
+    let likeness = snapshot.signatures(&all).unwrap();
     let groups: Vec<_> = all
         .iter()
         .zip(likeness)
@@ -151,7 +151,7 @@ fn removed_pages_are_hidden_and_dropped_by_the_next_compaction() {
     build_graph(&data, &Config::default(), |_| true).unwrap();
     let relations = Relations::open(&data.graph()).unwrap();
     assert_eq!(number(&relations, "a.example/lamps"), None);
-    assert!(relations.to() > LibraryPosition::START);
+    assert!(relations.library_position() > LibraryPosition::START);
     compact(&data, &Config::default(), |_| true).unwrap();
     assert!(Relations::open(&data.graph()).is_ok());
 }

@@ -68,7 +68,7 @@ impl PageWriter<'_, '_> {
         for piece in pieces {
             self.monitor.check_stop()?;
             match piece? {
-                DerivedItem::Kept(stored) => self.write_page(stored)?,
+                DerivedItem::Present(stored) => self.write_page(stored)?,
                 DerivedItem::Gap { from, to } => self.parse_again(from, to)?,
             }
         }

@@ -101,7 +101,7 @@ fn exported_record(
 ) -> Result<Option<LibraryRecord>, EngineError> {
     let mut record = stored.record.clone();
     let RecordContent::Revisit(revisit) = &stored.record.content else { return Ok(Some(record)) };
-    if references && source.includes_original(revisit.of_at) {
+    if references && source.includes_original(revisit.refers_to_at) {
         return Ok(Some(record));
     }
     let (position, address) = (stored.position, revisit.address);

@@ -33,7 +33,7 @@ impl<'a> ExportSource<'a> {
         let catalog = SqliteCatalog::open_reader(&path)?.ok_or(EngineError::NoCatalog { path })?;
         let library = Arc::new(DiskLibrary::open_reader(&data.library())?);
         let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
-        let to = catalog.absorbed()?.min(library.end()?);
+        let to = catalog.applied_position()?.min(library.end()?);
         Ok(Self { library, derived, catalog, selection, to })
     }
 

@@ -145,8 +145,8 @@ impl<'a> Importer<'a> {
                 status: answer.status,
                 headers: answer.headers,
                 address: answer.address,
-                of: position,
-                of_at: original.at,
+                refers_to: position,
+                refers_to_at: original.at,
                 digest: payload_digest(&first.body),
             })
         } else {
@@ -169,7 +169,7 @@ impl<'a> Importer<'a> {
             let mut position = version.position;
             let Ok(mut stored) = self.library.read(position) else { continue };
             if let RecordContent::Revisit(second_hand) = &stored.record.content {
-                position = second_hand.of;
+                position = second_hand.refers_to;
                 let Ok(first) = self.library.read(position) else { continue };
                 stored = first;
             }

@@ -50,7 +50,7 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
         }
     }
     let opened = SqliteCatalog::open_reader(&data.catalog())
-        .and_then(|catalog| catalog.map(|catalog| Ok((catalog.absorbed()?, catalog))).transpose());
+        .and_then(|catalog| catalog.map(|catalog| Ok((catalog.applied_position()?, catalog))).transpose());
     match opened {
         Ok(Some((absorbed, catalog))) => Ok(Some(OpenCatalog { catalog, absorbed, place })),
         Ok(None) => {

@@ -42,7 +42,7 @@ pub(super) fn examine(
         flaws.retain(|flaw| again.contains(flaw));
     }
     // A crawl without indexing writes no derived data; a later run derives it.
-    let promised = reader.promised();
+    let promised = reader.writer_position();
     flaws.retain(|flaw| !matches!(flaw.problem, DerivedDefectKind::Missing { from, .. } if from >= promised));
     for flaw in flaws {
         let place = flaw.path.display().to_string();

@@ -32,7 +32,7 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Option<LibraryPosi
         opened = Relations::open(&folder);
     }
     match opened {
-        Ok(relations) => Some(relations.to()),
+        Ok(relations) => Some(relations.library_position()),
         Err(GraphError::NotBuilt { .. }) => None,
         Err(error) => {
             exam.needs.graph = true;

@@ -69,13 +69,13 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
 fn open_view(data: &DataDir) -> Result<OpenIndex, EngineError> {
     let index = EmbeddedIndex::open_reader(&data.index())?;
     // A view of the index that matches this position.
-    let (mut at, mut snapshot) = (index.absorbed()?, index.snapshot()?);
+    let (mut at, mut snapshot) = (index.applied_position()?, index.view()?);
     for _ in 0..RECHECKS {
-        if index.absorbed()? == at {
+        if index.applied_position()? == at {
             break;
         }
         thread::sleep(RECHECK_DELAY * 2);
-        (at, snapshot) = (index.absorbed()?, index.snapshot()?);
+        (at, snapshot) = (index.applied_position()?, index.view()?);
     }
     let history = Generations::at(data.index()).current()?.history.map_or(LibraryPosition::START, |h| h.to);
     let place = data.index().display().to_string();
@@ -144,7 +144,7 @@ fn compare(
     let mut found: HashMap<PageId, LibraryPosition> = HashMap::new();
     for batch in all.candidates.chunks(BATCH) {
         check(DoctorProgress::Index(found.len() as u64))?;
-        for (candidate, card) in batch.iter().zip(snapshot.cards(batch)?) {
+        for (candidate, card) in batch.iter().zip(snapshot.result_fields(batch)?) {
             if let Some(what) = find_mismatch(indexed, known, contents, exam, candidate.page, &card)? {
                 exam.needs.index = true;
                 exam.fault(CheckedStore::Index, &card.url, what, WRONG_ENTRY, CURE);
@@ -157,7 +157,7 @@ fn compare(
         return Ok(());
     }
     let Some(known) = known else { return Ok(()) };
-    let fresh = indexed.index.snapshot()?;
+    let fresh = indexed.index.view()?;
     for (id, position) in &summary.indexable {
         let is_there = |at: LibraryPosition| at == *position || at >= indexed.at;
         if *position >= indexed.at || found.get(id).copied().is_some_and(is_there) || exam.is_lost(*position)
@@ -172,7 +172,7 @@ fn compare(
         {
             continue;
         }
-        if fresh.page(*id)?.is_some_and(|page| is_there(page.card.position)) {
+        if fresh.page(*id)?.is_some_and(|page| is_there(page.fields.position)) {
             continue;
         }
         exam.needs.index = true;
@@ -225,7 +225,7 @@ fn find_mismatch(
                 || entry.position == current
         }
     };
-    let is_there = indexed.index.snapshot()?.page(page)?.is_some_and(|now| now.card.position == position);
+    let is_there = indexed.index.view()?.page(page)?.is_some_and(|now| now.fields.position == position);
     Ok((is_settled && is_there).then(|| match current {
         Some(current) => {
             format!("the index has the version at {position}, but the current one is at {current}")

@@ -102,13 +102,13 @@ pub(super) fn examine(
             surveyor.add(&stored);
         }
         if let RecordContent::Revisit(revisit) = &stored.record.content {
-            revisits.push((stored.position, revisit.of));
+            revisits.push((stored.position, revisit.refers_to));
         }
         contents.add(&stored);
     }
     exam.add_lost(&mut damaged, after, end);
     contents.current = surveyor.finish().current;
-    contents.end = library.whole_end(after)?;
+    contents.end = library.intact_end(after)?;
     examine_files(library, owned, after, exam)?;
     for (position, of) in revisits {
         if contents.at(of).is_some_and(|response| response.is_complete) {
@@ -222,7 +222,7 @@ fn examine_files(
                     "`pharos doctor --repair` removes it",
                 );
             }
-            LibraryFileDefectKind::SetAside => {
+            LibraryFileDefectKind::TornTailFile => {
                 exam.note(CheckedStore::Library, path, "a torn end that was set aside; can be deleted");
             }
             LibraryFileDefectKind::Torn { .. } | LibraryFileDefectKind::Leftover => {}

@@ -31,7 +31,7 @@ pub(super) fn repair(
         check(DoctorProgress::Repairing(CheckedStore::Library))?;
         let (writing, now) = (LibraryWriteOptions::from(&config.library), SystemClock.now());
         // Opening the library sets a torn end aside.
-        DiskLibrary::open_writer(&data.library(), writing, LibraryPosition::START, now)?.mend_files()?;
+        DiskLibrary::open_writer(&data.library(), writing, LibraryPosition::START, now)?.repair_files()?;
     }
     if !needs.derived.is_empty() {
         check(DoctorProgress::Repairing(CheckedStore::Derived))?;
@@ -71,7 +71,7 @@ pub(super) fn repair(
     } else if needs.sweep {
         let generations = Generations::at(data.index());
         let _builder = generations.lock_builder()?;
-        generations.remove_unnamed(&generations.current()?)?;
+        generations.remove_unreferenced_generations(&generations.current()?)?;
     }
     Ok(owner)
 }

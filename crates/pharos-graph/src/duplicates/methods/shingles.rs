@@ -25,7 +25,7 @@ pub struct Shingles {
 impl Shingles {
     /// Returns the example of 《走进搜索引擎》§3.3.2: 5 characters and a threshold of 0.2. It suits Han characters; five
     /// letters are a word or less, and at this threshold unrelated pages of an alphabetic language are similar.
-    pub fn of_the_book() -> Self {
+    pub fn book_example() -> Self {
         Self { length: 5, threshold: 0.2 }
     }
 }
@@ -96,8 +96,8 @@ mod tests {
         assert_eq!(jaccard(30, 22, 4), 4.0 / 48.0);
         let one: Box<[u64]> = (0..30).collect();
         let other: Box<[u64]> = (26..48).collect();
-        assert_eq!(Shingles::of_the_book().compare(&one, &other), None);
-        assert_eq!(Shingles::of_the_book().compare(&one, &one), Some(MatchExtent::Whole));
+        assert_eq!(Shingles::book_example().compare(&one, &other), None);
+        assert_eq!(Shingles::book_example().compare(&one, &one), Some(MatchExtent::Whole));
     }
 
     #[test]

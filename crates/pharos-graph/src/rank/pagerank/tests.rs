@@ -17,7 +17,7 @@ fn three_pages() -> Graph {
 }
 
 fn book(max_rounds: u32, tolerance: f64) -> PageRankOptions {
-    PageRankOptions { damping: 0.5, tolerance, max_rounds, form: RankScale::PerPage }
+    PageRankOptions { damping: 0.5, tolerance, max_rounds, scale: RankScale::PerPage }
 }
 
 fn assert_near(found: &[f64], expected: &[f64], within: f64) {
@@ -68,7 +68,7 @@ fn rounds_end_by_tolerance_and_not_at_seven() {
 fn the_books_form_sums_to_the_number_of_pages() {
     // A chain that ends at a dangling page, an isolated page, and a pair that links only to itself.
     let graph = graph(7, &[(0, 1), (1, 2), (2, 3), (5, 6), (6, 5)]);
-    let found = ranks(&graph, &PageRankOptions { form: RankScale::PerPage, ..PageRankOptions::default() });
+    let found = ranks(&graph, &PageRankOptions { scale: RankScale::PerPage, ..PageRankOptions::default() });
     assert!((sum(found.values.iter().copied()) - 7.0).abs() < 1e-12);
 }
 
@@ -139,7 +139,7 @@ fn a_farm_of_a_thousand_pages_moves_no_site_and_the_page_within_its_bound() {
 
     // Each new page adds only its teleport share, 1 − d on the scale with mean 1, of which at most d/(1 − d²) reaches
     // the target.
-    let per_page = PageRankOptions { form: RankScale::PerPage, ..PageRankOptions::default() };
+    let per_page = PageRankOptions { scale: RankScale::PerPage, ..PageRankOptions::default() };
     let gained = ranks(&after, &per_page).values[0] - ranks(&before, &per_page).values[0];
     assert!(gained > 0.0 && gained <= 1_000.0 * 0.15 * 0.85 / (1.0 - 0.85 * 0.85), "gained {gained}");
 }

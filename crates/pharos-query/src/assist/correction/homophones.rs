@@ -90,7 +90,7 @@ fn one_character_away(run: &str, suggestions: &SuggestionSources) -> Vec<String>
     let half: String = characters.iter().take(characters.len() / 2).collect();
     let mut found: Vec<(bool, f32, String)> = Vec::new();
     for index in suggestions.indexes() {
-        for phrase in index.beginning(&half).take(MAX_COMPARED) {
+        for phrase in index.with_prefix(&half).take(MAX_COMPARED) {
             if differs_by_one(&characters, phrase.text) && !found.iter().any(|(.., text)| text == phrase.text)
             {
                 let is_as_long = phrase.text.chars().count() == characters.len();

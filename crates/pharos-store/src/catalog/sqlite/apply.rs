@@ -28,20 +28,20 @@ pub(super) fn apply_changes(
     }
     // A whole-site recrawl affects all pages as they are between two changes, so the changes before it are applied
     // first. Such requests come from operators and are rare.
-    let mut woken = Vec::new();
+    let mut due_sites = Vec::new();
     for part in changes.split_inclusive(is_whole_site) {
-        woken.extend(apply_page_changes(connection, part)?.woken);
+        due_sites.extend(apply_page_changes(connection, part)?.due_sites);
         if let Some(CatalogChange::Recrawl { url, whole_site: true, at }) = part.last() {
             let site = url.site().id();
-            woken.extend(recrawl_site(connection, site, *at)?.then_some(site));
+            due_sites.extend(recrawl_site(connection, site, *at)?.then_some(site));
         }
     }
-    woken.retain(|id| {
+    due_sites.retain(|id| {
         !changes.iter().any(|c| matches!(c, CatalogChange::Removed(Removal::Site(name)) if name.id() == *id))
     });
-    woken.sort_unstable();
-    woken.dedup();
-    Ok(ApplyResult { woken, outdated: find_outdated(connection, changes)? })
+    due_sites.sort_unstable();
+    due_sites.dedup();
+    Ok(ApplyResult { due_sites, outdated: find_outdated(connection, changes)? })
 }
 
 /// Returns the responses among applied changes that are not current now.
@@ -357,7 +357,7 @@ impl<'c> ChangeBatch<'c> {
         let Some(shortest) = links().min_by_key(|link| link.depth) else { return Ok(()) };
         let (site_number, page) = (entry.site, entry.page);
         // A lookup before the insert is cheap for known pages and wasted for new ones.
-        let likely = self.sites[entry.slot].likely_new || first.surely_new;
+        let likely = self.sites[entry.slot].likely_new || first.likely_new;
         let mut added = likely && self.insert(entry, first, shortest, links().skip(1))?;
         if !added {
             let look = |r: &Row<'_>| {
@@ -565,7 +565,7 @@ impl<'c> ChangeBatch<'c> {
 
     /// Stores the version that the change delivers. Returns `true` if it was not stored before.
     fn add_version(&self, entry: PageChange, change: &CatalogChange) -> rusqlite::Result<bool> {
-        let CatalogChange::Visited { at, outcome: VisitOutcome::Answered(response), .. } = change else {
+        let CatalogChange::Visited { at, outcome: VisitOutcome::Responded(response), .. } = change else {
             return Ok(false);
         };
         let added = self
@@ -654,9 +654,9 @@ impl<'c> ChangeBatch<'c> {
                     count
                 ])?;
         }
-        let mut woken: Vec<SiteId> = self.sites.iter().filter(|s| s.due).map(|s| s.id).collect();
-        woken.sort_unstable();
-        Ok(ApplyResult { woken, outdated: self.outdated })
+        let mut due_sites: Vec<SiteId> = self.sites.iter().filter(|s| s.due).map(|s| s.id).collect();
+        due_sites.sort_unstable();
+        Ok(ApplyResult { due_sites, outdated: self.outdated })
     }
 }
 

@@ -59,7 +59,7 @@ fn read_due(r: &Row<'_>, site: &str) -> rusqlite::Result<Result<DuePage, StoreEr
     let (depth, hops, origin): (u32, u32, Option<String>) = (r.get(2)?, r.get(3)?, r.get(4)?);
     let (attempts, weight, visited): (u32, u32, bool) = (r.get(5)?, r.get(6)?, r.get(7)?);
     let found_at = Timestamp::from_millis(r.get(8)?);
-    let there: bool = r.get(11)?;
+    let exists: bool = r.get(11)?;
     let url = read_url(https, site, &path);
     Ok(url.map(|url| DuePage {
         url,
@@ -69,7 +69,7 @@ fn read_due(r: &Row<'_>, site: &str) -> rusqlite::Result<Result<DuePage, StoreEr
         attempts,
         weight,
         visited,
-        there,
+        exists,
         found_at,
         validators,
     }))

@@ -123,7 +123,7 @@ mod tests {
         assert!(SqliteCatalog::open_reader(&path).is_err(), "a reader does not migrate");
         let catalog = SqliteCatalog::open_writer(&path).unwrap();
         assert_eq!(
-            catalog.absorbed().unwrap(),
+            catalog.applied_position().unwrap(),
             LibraryPosition::START,
             "the library is replayed from the start"
         );
@@ -183,7 +183,7 @@ mod tests {
             CatalogChange::Found(DiscoveredLink::new(url("/waiting"), 1, at(1))),
             visit("/failed", 5, failed(), due(9)),
             visit("/refused", 6, VisitOutcome::Refused { reason: "robots.txt".into() }, None),
-            visit("/stored", 7, VisitOutcome::Answered(answer), due(90)),
+            visit("/stored", 7, VisitOutcome::Responded(answer), due(90)),
             visit("/stored", 8, failed(), due(60)),
             CatalogChange::Deleted { url: url("/deleted"), at: at(3) },
             CatalogChange::BackOff { site: url("/").site(), at: at(8), until: at(70) },
@@ -193,7 +193,7 @@ mod tests {
         let expected = {
             let catalog = SqliteCatalog::open_writer(&new).unwrap();
             catalog.apply(&changes, absorbed).unwrap();
-            (catalog.pages(None, None, 99).unwrap(), catalog.troubles(&wanted).unwrap())
+            (catalog.pages(None, None, 99).unwrap(), catalog.failures(&wanted).unwrap())
         };
         assert_eq!((expected.0.len(), expected.1.len()), (5, 2));
         {
@@ -210,8 +210,8 @@ mod tests {
         }
         assert!(SqliteCatalog::open_reader(&old).is_err(), "a reader does not migrate");
         let catalog = SqliteCatalog::open_writer(&old).unwrap();
-        assert_eq!(catalog.absorbed().unwrap(), absorbed, "nothing is replayed");
-        assert_eq!((catalog.pages(None, None, 99).unwrap(), catalog.troubles(&wanted).unwrap()), expected);
+        assert_eq!(catalog.applied_position().unwrap(), absorbed, "nothing is replayed");
+        assert_eq!((catalog.pages(None, None, 99).unwrap(), catalog.failures(&wanted).unwrap()), expected);
         assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
         let request = CatalogChange::Recrawl { url: url("/"), whole_site: true, at: at(50) };
         catalog.apply(&[request], LibraryPosition { file: 1, offset: 10 }).unwrap();

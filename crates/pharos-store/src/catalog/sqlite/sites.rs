@@ -71,7 +71,7 @@ fn condition(state: Option<SiteState>) -> &'static str {
         Some(SiteState::Waiting) => concat!("removed = 0 AND ", waiting_count!(), " > 0"),
         Some(SiteState::Failing) => "removed = 0 AND failed > 0",
         Some(SiteState::Refused) => "removed = 0 AND refused > 0 AND stored = 0",
-        Some(SiteState::Patient) => "removed = 0 AND not_before IS NOT NULL",
+        Some(SiteState::BackingOff) => "removed = 0 AND not_before IS NOT NULL",
         Some(SiteState::Copy) => concat!("removed = 0 AND ", is_mirror!()),
         Some(SiteState::Removed) => "removed = 1",
     }

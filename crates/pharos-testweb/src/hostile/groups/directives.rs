@@ -1,6 +1,6 @@
 //! Directives for robots: nofollow and related link types, meta robots, X-Robots-Tag, canonical URLs.
 
-use crate::hostile::ExpectedOutcome::{NeverAsked, Stored};
+use crate::hostile::ExpectedOutcome::{NeverRequested, Stored};
 use crate::hostile::host::{CannedResponse, HostBehaviour, HostileHost, HostileRequest, page};
 
 pub(super) fn hosts() -> Vec<HostileHost> {
@@ -8,24 +8,24 @@ pub(super) fn hosts() -> Vec<HostileHost> {
     let links = HostileHost::new("link-directives", HostBehaviour::Http(links))
         .expect("/", stored, "links of every rel")
         .expect("/follow", stored, "an ordinary link")
-        .expect("/nofollow", NeverAsked, "only a link with rel=nofollow leads here")
-        .expect("/ugc", NeverAsked, "only a link with rel=ugc leads here")
-        .expect("/sponsored", NeverAsked, "only a link with rel=sponsored leads here")
-        .expect("/mixed", NeverAsked, "only a link with rel=\"noopener NoFollow\" leads here");
+        .expect("/nofollow", NeverRequested, "only a link with rel=nofollow leads here")
+        .expect("/ugc", NeverRequested, "only a link with rel=ugc leads here")
+        .expect("/sponsored", NeverRequested, "only a link with rel=sponsored leads here")
+        .expect("/mixed", NeverRequested, "only a link with rel=\"noopener NoFollow\" leads here");
     let pages = HostileHost::new("page-directives", HostBehaviour::Http(pages))
         .expect("/", stored, "pages with directives for robots")
         .expect("/meta-nofollow", stored, "may be stored, its links may not be followed")
-        .expect("/from/meta-nofollow", NeverAsked, "only a page with meta robots nofollow leads here")
+        .expect("/from/meta-nofollow", NeverRequested, "only a page with meta robots nofollow leads here")
         .expect("/meta-token", stored, "a directive for Pharos by name")
-        .expect("/from/meta-token", NeverAsked, "only a page with nofollow for Pharos leads here")
+        .expect("/from/meta-token", NeverRequested, "only a page with nofollow for Pharos leads here")
         .expect("/meta-other", stored, "a directive for another robot")
         .expect("/from/meta-other", stored, "directives for another robot do not apply")
         .expect("/header-nofollow", stored, "may be stored, its links may not be followed")
-        .expect("/from/header-nofollow", NeverAsked, "only a page with X-Robots-Tag nofollow leads here")
+        .expect("/from/header-nofollow", NeverRequested, "only a page with X-Robots-Tag nofollow leads here")
         .expect("/header-other", stored, "a directive for another robot")
         .expect("/from/header-other", stored, "directives for another robot do not apply")
         .expect("/none", stored, "none is noindex and nofollow")
-        .expect("/from/none", NeverAsked, "only a page with meta robots none leads here")
+        .expect("/from/none", NeverRequested, "only a page with meta robots none leads here")
         .expect("/noindex", stored, "fetched, but not indexed");
     let canonical = HostileHost::new("canonical", HostBehaviour::Http(canonical))
         .expect("/", stored, "pages with a canonical URL")

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::hostile::ExpectedOutcome::{NeverAsked, Stored};
+use crate::hostile::ExpectedOutcome::{NeverRequested, Stored};
 use crate::hostile::host::{CannedResponse, HostBehaviour, HostileHost, HostileRequest};
 
 pub(super) fn hosts() -> Vec<HostileHost> {
@@ -12,7 +12,7 @@ pub(super) fn hosts() -> Vec<HostileHost> {
         .expect("/only-in-xml", stored, "only the sitemap leads here")
         .expect("/only-in-gzip", stored, "only the compressed sitemap leads here")
         .expect("/only-in-text", stored, "only the sitemap in plain text leads here")
-        .expect("/forbidden/page", NeverAsked, "in the sitemap, and forbidden by robots.txt");
+        .expect("/forbidden/page", NeverRequested, "in the sitemap, and forbidden by robots.txt");
     let bad_sitemaps = HostileHost::new("bad-sitemaps", HostBehaviour::Http(bad_sitemaps))
         .expect("/", stored, "a home page without links")
         .expect("/before-the-break", stored, "in a sitemap that is truncated after it")

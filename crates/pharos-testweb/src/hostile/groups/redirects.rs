@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::hostile::ExpectedOutcome::{AtMost, NeverAsked, Stored};
+use crate::hostile::ExpectedOutcome::{AtMost, NeverRequested, Stored};
 use crate::hostile::host::{CannedResponse, HostBehaviour, HostileHost, HostileRequest};
 
 /// Names of addresses that only forbidden redirects lead to.
@@ -18,7 +18,7 @@ pub(super) fn hosts() -> Vec<HostileHost> {
         .expect("/step/3", Stored { status: 200 }, "the target of three redirects");
     let chain_20 = HostileHost::new("redirect-chain-20", HostBehaviour::Http(|request| chain(request, 20)))
         .expect("/", FOUND, "the first of twenty redirects")
-        .expect("/step/20", NeverAsked, "twenty redirects exceed every limit")
+        .expect("/step/20", NeverRequested, "twenty redirects exceed every limit")
         .expect("/", AtMost(12), "no crawler follows more than ten redirects");
     let turn = HostileHost::new("redirect-loop", HostBehaviour::Http(turn))
         .expect("/", FOUND, "two pages that redirect to each other")
@@ -46,7 +46,7 @@ pub(super) fn hosts() -> Vec<HostileHost> {
         .expect("/away", Stored { status: 301 }, "redirects to a host out of scope");
     let stranger = HostileHost::new("redirect-stranger", HostBehaviour::Http(anything)).seeds(&[]).expect(
         "/landing",
-        NeverAsked,
+        NeverRequested,
         "target of a redirect of another host; out of scope",
     );
     let seed_moves = HostileHost::new("redirect-seed", HostBehaviour::Http(seed_moves)).expect(

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 
-use crate::hostile::ExpectedOutcome::{AtMost, Failed, NeverAsked, Refused, Stored};
+use crate::hostile::ExpectedOutcome::{AtMost, Failed, NeverRequested, Refused, Stored};
 use crate::hostile::host::{CannedResponse, HostBehaviour, HostileHost, HostileRequest, ScriptStep, page};
 
 const RULES: &str = "User-agent: *\nDisallow: /private/\n";
@@ -104,7 +104,7 @@ pub(super) fn hosts() -> Vec<HostileHost> {
     let is_unknown = |host: &HostileHost| host.expectations.is_empty() && !host.seeds.is_empty();
     let note = "its robots.txt is unreachable: nothing may be requested for now";
     let unknown = |host: HostileHost| {
-        host.expect("/", unknown(), note).expect("/", NeverAsked, note).expect("/", AtMost(4), note)
+        host.expect("/", unknown(), note).expect("/", NeverRequested, note).expect("/", AtMost(4), note)
     };
     hosts.into_iter().map(|host| if is_unknown(&host) { unknown(host) } else { host }).collect()
 }
@@ -124,7 +124,7 @@ fn forbidden(label: &str, answer: fn(&HostileRequest) -> CannedResponse, note: &
     HostileHost::new(label, HostBehaviour::Http(answer))
         .expect("/", Stored { status: 200 }, note)
         .expect("/private/page", Refused { reason: "robots.txt" }, note)
-        .expect("/private/page", NeverAsked, note)
+        .expect("/private/page", NeverRequested, note)
 }
 
 fn site(request: &HostileRequest, robots_txt: fn() -> CannedResponse) -> CannedResponse {

@@ -98,7 +98,7 @@ fn replace_file(
     if stamp.is_some_and(|stamp| stamp != before.stamp) {
         return Err("the settings were changed by another operator in the meantime: check them again".into());
     }
-    let decided = service.settings.load().map(|loaded| loaded.decided).unwrap_or_default();
+    let decided = service.settings.load().map(|loaded| loaded.overrides).unwrap_or_default();
     let text = make(&before.text, &|key| decided.get(key).copied())?;
     let (was, is) = (parse_settings(&before.text), parse_settings(&text)?);
     if text != before.text {

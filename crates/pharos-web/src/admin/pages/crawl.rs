@@ -67,9 +67,9 @@ pub(crate) async fn crawl(
     let config = effective_config(loaded.config, rules);
     let m = PageMessages::for_lang(visitor.lang);
     let crawl = &config.crawl;
-    let manners = crawl.manners();
+    let manners = crawl.politeness_limits();
     let setting = |key: &str| format_setting(&config, key);
-    let overridden = loaded.decided.iter().filter(|(key, _)| key.starts_with("crawl."));
+    let overridden = loaded.overrides.iter().filter(|(key, _)| key.starts_with("crawl."));
     let page = CrawlPage {
         frame,
         m,
@@ -151,7 +151,7 @@ pub(crate) async fn set_pace(action: Action) -> Response {
         .map(|key| (key, field(&action, key)))
         .collect();
     // Delays belong to the politeness level that is in force.
-    let manners = |config: &Config, politeness| *config.crawl.manners_of(politeness);
+    let manners = |config: &Config, politeness| *config.crawl.politeness_limits_of(politeness);
     let politeness = PolitenessProfile::from_text(action.form.text("politeness"));
     let config = action.app.service().settings.load().map(|loaded| loaded.config).unwrap_or_default();
     if let Some(politeness) = politeness.filter(|_| !action.form.text("day").is_empty()) {

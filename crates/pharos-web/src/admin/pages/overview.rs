@@ -72,7 +72,7 @@ pub(crate) async fn overview(
         Ok(CatalogFigures {
             counts: catalog.counts()?,
             undecided: catalog.submissions()?.iter().filter(|one| one.accepted.is_none()).count(),
-            reasons: catalog.trouble_reasons(COUNTED_FAILURES)?.into_iter().take(MAX_REASONS).collect(),
+            reasons: catalog.failure_reasons(COUNTED_FAILURES)?.into_iter().take(MAX_REASONS).collect(),
         })
     })
     .await?;
@@ -148,8 +148,8 @@ fn state_text(m: &'static PageMessages, live: Option<&EngineStatus>) -> String {
     match &live.phase {
         CrawlPhase::Idle => m.is_idle.into(),
         CrawlPhase::Replaying => m.is_replaying.into(),
-        CrawlPhase::Running if live.held => m.is_held.into(),
-        CrawlPhase::Running if live.no_room => m.is_disk_full.into(),
+        CrawlPhase::Running if live.paused => m.is_held.into(),
+        CrawlPhase::Running if live.disk_low => m.is_disk_full.into(),
         CrawlPhase::Running => fill(m.is_running, &[&live.command]),
         CrawlPhase::Empty => m.is_empty.into(),
         CrawlPhase::Ended(why) => match why {

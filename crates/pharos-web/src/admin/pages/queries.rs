@@ -80,7 +80,7 @@ pub(crate) async fn queries(
             (
                 memory.top(TimeWindow::Day, MAX_SHOWN),
                 memory.rising(TimeWindow::Day, MAX_SHOWN),
-                memory.hourly_of_all(),
+                memory.hourly_total(),
             )
         }))
     })
@@ -141,7 +141,7 @@ impl Slot {
 fn newest<R: DeserializeOwned>(logs: &Path, kind: LogKind) -> Vec<R> {
     let today = SystemClock.now().date();
     let files = list_files(logs).unwrap_or_default();
-    let open = files.into_iter().filter(|file| file.kind == kind && !file.packed && file.day <= today);
+    let open = files.into_iter().filter(|file| file.kind == kind && !file.compressed && file.day <= today);
     let last: Vec<LogFile> = open.collect();
     let mut records = Vec::new();
     for file in &last[last.len().saturating_sub(2)..] {

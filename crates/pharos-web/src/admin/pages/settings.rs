@@ -98,7 +98,7 @@ pub(crate) async fn settings(
             },
             is_pending: effect == TakesEffect::NextStart
                 && app.config().get(key.name) != config.get(key.name),
-            decided: loaded.decided.get(key.name).copied(),
+            decided: loaded.overrides.get(key.name).copied(),
             value,
         }
     };

@@ -170,8 +170,8 @@ impl RobotsView {
 /// Returns the delay between two requests that the settings give a site.
 fn delay(config: &Config, site: &SiteName, messages: &Messages) -> String {
     let table = SiteSettingsTable::parse(&config.crawl.site_settings).unwrap_or_default();
-    let own = table.of(site);
-    let manners = config.crawl.manners_of(own.politeness.unwrap_or(config.crawl.politeness));
+    let own = table.settings_for(site);
+    let manners = config.crawl.politeness_limits_of(own.politeness.unwrap_or(config.crawl.politeness));
     match own.delay {
         Some(delay) => messages.duration(delay),
         None if manners.day_delay == manners.night_delay => messages.duration(manners.day_delay),

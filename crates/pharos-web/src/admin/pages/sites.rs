@@ -28,7 +28,7 @@ const STATES: [(&str, SiteState); 8] = [
     ("waiting", SiteState::Waiting),
     ("failing", SiteState::Failing),
     ("refused", SiteState::Refused),
-    ("patient", SiteState::Patient),
+    ("patient", SiteState::BackingOff),
     ("copy", SiteState::Copy),
     ("removed", SiteState::Removed),
 ];

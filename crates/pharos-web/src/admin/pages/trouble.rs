@@ -80,8 +80,8 @@ pub(crate) async fn trouble(
     // An invalid host name matches nothing.
     let is_none = !site.is_empty() && named.is_none();
     let (mut troubles, reasons) = with_catalog(&app, move |_, catalog| {
-        let troubles = if is_none { Vec::new() } else { catalog.troubles(&query)? };
-        Ok((troubles, catalog.trouble_reasons(COUNTED_FAILURES)?))
+        let troubles = if is_none { Vec::new() } else { catalog.failures(&query)? };
+        Ok((troubles, catalog.failure_reasons(COUNTED_FAILURES)?))
     })
     .await?;
     let is_more = troubles.len() > PAGE_SIZE;

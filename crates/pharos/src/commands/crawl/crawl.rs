@@ -138,7 +138,7 @@ fn explain(
 }
 
 fn print_explanation(explanation: &UrlExplanation) -> anyhow::Result<()> {
-    console::out!("{}", console::printable(&explanation.asked));
+    console::out!("{}", console::printable(&explanation.input));
     for line in &explanation.lines {
         let ruling = match line.ruling {
             RuleDecision::Admits => "admits",

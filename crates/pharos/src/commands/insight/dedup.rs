@@ -45,7 +45,7 @@ fn print_group(group: &ReportedGroup) -> anyhow::Result<()> {
 }
 
 fn report(global: &Global, args: &DedupReportArgs) -> anyhow::Result<CommandOutcome> {
-    let report = DuplicateReport::of(&open(global)?, args.count)?;
+    let report = DuplicateReport::from_relations(&open(global)?, args.count)?;
     if global.json {
         console::print_json(&report)?;
         return Ok(CommandOutcome::Good);
@@ -84,7 +84,8 @@ fn report(global: &Global, args: &DedupReportArgs) -> anyhow::Result<CommandOutc
 fn duplicates_of(global: &Global, args: &DedupOfArgs) -> anyhow::Result<CommandOutcome> {
     let relations = open(global)?;
     let page = number(&relations, &args.url)?;
-    let group = relations.group(page).map(|group| ReportedGroup::of(&relations, &group)).transpose()?;
+    let group =
+        relations.group(page).map(|group| ReportedGroup::from_group(&relations, &group)).transpose()?;
     if global.json {
         console::print_json(&group)?;
     } else if let Some(group) = &group {
@@ -105,7 +106,8 @@ fn groups(global: &Global, args: &DedupGroupsArgs) -> anyhow::Result<CommandOutc
     };
     let all = relations.groups();
     let found = all.iter().filter(|group| wanted(group)).take(args.count.unwrap_or(usize::MAX));
-    let found = found.map(|group| ReportedGroup::of(&relations, group)).collect::<Result<Vec<_>, _>>()?;
+    let found =
+        found.map(|group| ReportedGroup::from_group(&relations, group)).collect::<Result<Vec<_>, _>>()?;
     if global.json {
         console::print_json(&found)?;
     } else {

@@ -49,7 +49,7 @@ pub(crate) fn run(global: &Global, args: &EvalCacheArgs) -> anyhow::Result<Comma
         };
         skipped += read.with_context(|| format!("cannot read {}", file.display()))?;
     }
-    let figures = log.figures();
+    let figures = log.statistics();
     if figures.queries == 0 {
         bail!("the log contains no query ({skipped} lines skipped)");
     }
@@ -149,7 +149,7 @@ mod tests {
     fn figures(bytes: &[u8]) -> (usize, usize, usize) {
         let mut log = ReplayLog::default();
         let skipped = read(Box::new(bytes), &mut log).unwrap();
-        (log.figures().queries, log.figures().different, skipped)
+        (log.statistics().queries, log.statistics().different, skipped)
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn evaluate(
         height_percent: config.delta3 as f32,
         ..TableLimits::default()
     };
-    let options = ExtractOptions { rules: &rules, scale: CleaningScope::Body, ..ExtractOptions::default() };
+    let options = ExtractOptions { rules: &rules, scope: CleaningScope::Body, ..ExtractOptions::default() };
     let url = PageUrl::parse("http://localhost/")?;
     let (mut pages, mut took) = (Vec::new(), Duration::ZERO);
     let (mut before, mut after) = (0, 0);

@@ -41,7 +41,7 @@ pub(crate) fn run(global: &Global, args: &EvalCorrectArgs) -> anyhow::Result<Com
     let place = args.table.display();
     let table = fs::read_to_string(&args.table).with_context(|| format!("cannot read {place}"))?;
     let search = SearchService::new(Arc::new(EmbeddedIndex::open_reader(&data.index())?), &config);
-    search.set_help(commands::search::suggest::gather(&data, &config, &search)?);
+    search.set_suggestion_sources(commands::search::suggest::gather(&data, &config, &search)?);
     let (mut shares, mut cases): (BTreeMap<&str, CorrectionCounts>, Vec<Case<'_>>) = Default::default();
     for (number, line) in (1..).zip(table.lines()) {
         if line.trim().is_empty() || line.starts_with('#') {
@@ -63,7 +63,7 @@ pub(crate) fn run(global: &Global, args: &EvalCorrectArgs) -> anyhow::Result<Com
             Some(offered) if !is_right && normalise(offered) == normalise(meant) => share.right += 1,
             Some(_) => share.wrong += 1,
             None if is_right => share.right += 1,
-            None if !search.is_doubtful(&answer)? => share.found += 1,
+            None if !search.has_few_results(&answer)? => share.found += 1,
             None => {}
         }
         cases.push(Case { typed, meant, kind, offered, results: answer.total });

@@ -9,7 +9,7 @@ use crate::{CommandOutcome, console, settings};
 pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let place = tempfile::tempdir().context("cannot create a folder for the index")?;
-    let gains = spam::gains(place.path(), &config)?;
+    let gains = spam::measure_gains(place.path(), &config)?;
     if global.json {
         console::print_json(&gains)?;
         return Ok(CommandOutcome::Good);
@@ -27,7 +27,7 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
     for gain in gains {
         console::out!(
             "{:<14} {:>7} {:>8.3} {:>8.3} {:>12} {:>16}",
-            gain.trick.name(),
+            gain.technique.name(),
             gain.effort,
             gain.sum,
             gain.bound,

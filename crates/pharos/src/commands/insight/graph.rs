@@ -101,7 +101,7 @@ fn stats(global: &Global, args: &GraphStatsArgs) -> anyhow::Result<CommandOutcom
     let relations = open(global)?;
     let line = console::progress();
     line.set_message("counting");
-    let web = GraphStatistics::of(&relations, DISTANCE_MEMORY);
+    let web = GraphStatistics::compute(&relations, DISTANCE_MEMORY);
     let topical_locality = match args.samples {
         0 => None,
         samples => {
@@ -266,7 +266,7 @@ fn site_values(relations: &Relations, args: &GraphTopArgs, config: &Config) -> a
         return Ok(relations.site_ranks().to_vec());
     }
     let rules = rules(args, config);
-    Ok(site_rank(relations.graph(), relations.places()?, &rules, sorting(config))?.values)
+    Ok(site_rank(relations.graph(), relations.page_sites()?, &rules, sorting(config))?.values)
 }
 
 /// Returns the memory limits for sorting links.
@@ -278,7 +278,7 @@ fn rules(args: &GraphTopArgs, config: &Config) -> PageRankOptions {
     let of_config = rank_rules(&config.graph);
     let rules = PageRankOptions {
         damping: args.damping.unwrap_or(of_config.damping),
-        form: if args.probability { RankScale::Probability } else { RankScale::PerPage },
+        scale: if args.probability { RankScale::Probability } else { RankScale::PerPage },
         ..of_config
     };
     args.jump.map_or(rules, |alpha| rules.jump_probability(alpha))
@@ -431,7 +431,7 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome>
         console::print_message(global.quiet, "no result is in the link graph");
         return Ok(CommandOutcome::NothingFound);
     }
-    let places = if args.own_links { None } else { Some(relations.places()?) };
+    let places = if args.own_links { None } else { Some(relations.page_sites()?) };
     let rules = HitsOptions {
         max_root: args.root,
         max_pages: args.pages,

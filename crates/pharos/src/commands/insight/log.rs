@@ -75,12 +75,12 @@ fn check(global: &Global) -> anyhow::Result<CommandOutcome> {
     if global.json {
         let lines: Vec<_> = lines
             .iter()
-            .map(|line| json!({ "file": line.file, "line": line.line, "flaw": line.flaw.to_string() }))
+            .map(|line| json!({ "file": line.file, "line": line.line, "flaw": line.error.to_string() }))
             .collect();
         console::print_json(&json!({ "logs": checked, "lines": lines, "lines_not_listed": more }))?;
     } else {
         for line in &lines {
-            let hint = match line.flaw {
+            let hint = match line.error {
                 LineError::Unfinished => " (being written, or left by a crash: the next writer repairs it)",
                 _ => "",
             };
@@ -123,7 +123,7 @@ fn cat(global: &Global, args: &LogCatArgs) -> anyhow::Result<CommandOutcome> {
             Ok(scanned) => scanned,
             Err(line) => {
                 // A last line that is being written is not an error.
-                broken += u64::from(line.flaw != LineError::Unfinished);
+                broken += u64::from(line.error != LineError::Unfinished);
                 return Ok(());
             }
         };
@@ -176,7 +176,7 @@ fn count(global: &Global, args: &LogCountArgs) -> anyhow::Result<CommandOutcome>
             Ok(scanned) => scanned,
             Err(line) => {
                 // A last line that is being written is not an error.
-                broken += u64::from(line.flaw != LineError::Unfinished);
+                broken += u64::from(line.error != LineError::Unfinished);
                 return Ok(());
             }
         };

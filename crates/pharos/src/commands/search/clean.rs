@@ -24,8 +24,8 @@ pub(crate) fn run(global: &Global, args: CleanArgs) -> anyhow::Result<CommandOut
     let rules = RuleSet::named(rules, |path| fs::read_to_string(path))?;
     let options = ExtractOptions {
         rules: &rules,
-        weighing: TermWeighting::from(&config.clean),
-        scale: match args.scale {
+        term_weighting: TermWeighting::from(&config.clean),
+        scope: match args.scale {
             CleanScale::Body => CleaningScope::Body,
             CleanScale::Related => CleaningScope::Related,
         },

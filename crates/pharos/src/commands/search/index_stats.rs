@@ -70,7 +70,7 @@ fn print(statistics: &IndexStatistics) -> anyhow::Result<()> {
         "per doc"
     );
     for generation in &statistics.generations {
-        let figures = &generation.figures;
+        let figures = &generation.statistics;
         console::out!(
             "{:<16} {:>10} {:>8} {:>11} {:>10}",
             generation.name,
@@ -83,7 +83,7 @@ fn print(statistics: &IndexStatistics) -> anyhow::Result<()> {
     if statistics.generations.len() > 1 {
         for generation in &statistics.generations {
             console::out!("\nin {}", generation.name);
-            terms(&generation.figures.fields)?;
+            terms(&generation.statistics.fields)?;
         }
     }
     if let Some(field) = chain.fields.first().filter(|field| field.terms > 0) {

@@ -28,9 +28,9 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOu
         ..SearchRequest::default()
     };
     let mut answer = search.run(&request)?;
-    if search.is_doubtful(&answer)? {
+    if search.has_few_results(&answer)? {
         // Loading the phrase index takes longer than a query, so only if a correction is likely.
-        search.set_help(super::suggest::gather(&data, &config, &search)?);
+        search.set_suggestion_sources(super::suggest::gather(&data, &config, &search)?);
         answer.corrected = search.correction(&answer)?;
     }
     if global.json {

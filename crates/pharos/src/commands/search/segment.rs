@@ -197,7 +197,7 @@ impl<'a> Segmentation<'a> {
 
 fn print(explanation: &SegmentationExplanation<'_>, out: &mut impl Write) -> io::Result<()> {
     for word in &explanation.words {
-        let what = serde_json::to_value(word.what).map_err(io::Error::from)?;
+        let what = serde_json::to_value(word.piece_type).map_err(io::Error::from)?;
         write!(out, "{}\t{}", word.word, what.as_str().unwrap_or_default())?;
         if let (Some(code), Some(frequency)) = (word.code, word.frequency) {
             write!(out, "\tcode {code}\tfrequency {frequency}\t{}", word.tag.as_deref().unwrap_or_default())?;

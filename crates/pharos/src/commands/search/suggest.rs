@@ -35,9 +35,9 @@ pub(crate) fn gather(
     config: &Config,
     search: &SearchService,
 ) -> anyhow::Result<SuggestionSources> {
-    let snapshot = search.snapshot()?;
+    let snapshot = search.view()?;
     let queries = LogStatistics::open(data, config, SystemClock.now())?.phrases();
-    Ok(SuggestionSources::gather(
+    Ok(SuggestionSources::collect(
         &data.models(),
         &*snapshot,
         queries,

@@ -42,7 +42,7 @@ struct ListedWord<'a> {
 
 fn list(global: &Global, args: &WordsListArgs) -> anyhow::Result<CommandOutcome> {
     let words = read(global)?;
-    let snapshot = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?.snapshot()?;
+    let snapshot = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?.view()?;
     let wanted = |kind: WordKind| args.kind.as_deref().is_none_or(|name| name == kind.to_string());
     let listed: Vec<ListedWord<'_>> = words
         .iter()
@@ -52,7 +52,7 @@ fn list(global: &Global, args: &WordsListArgs) -> anyhow::Result<CommandOutcome>
             kind: known.kind.to_string(),
             frequency: known.frequency,
             source: &known.source,
-            indexed: snapshot.knows(word, known.kind),
+            indexed: snapshot.is_indexed_word(word, known.kind),
         })
         .collect();
     if global.json {
@@ -247,7 +247,7 @@ fn from_pages(global: &Global, args: &DiscoverArgs, words: &Vocabulary) -> anyho
     });
     line.finish_and_clear();
     let found = found?;
-    Ok((found.candidates.into_iter().map(Discovered::from).collect(), found.forgotten))
+    Ok((found.candidates.into_iter().map(Discovered::from).collect(), found.pruned))
 }
 
 /// Reads one query per line: `query`, or `day<TAB>query`, or `day<TAB>query<TAB>count`.
@@ -275,7 +275,7 @@ fn from_log(file: &str, args: &DiscoverArgs, words: &Vocabulary) -> anyhow::Resu
     let mut rules = QueryRules::default();
     rules.min_frequency = args.min_frequency.unwrap_or(rules.min_frequency);
     let found = from_queries(queries, Dictionary::base(), &|word| words.contains(word), &normalise, &rules);
-    Ok((found.words.into_iter().map(Discovered::from).collect(), found.forgotten))
+    Ok((found.words.into_iter().map(Discovered::from).collect(), found.pruned))
 }
 
 fn read_input(file: &str) -> anyhow::Result<String> {
