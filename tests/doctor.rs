@@ -64,9 +64,9 @@ fn copy(from: &Path, to: &Path) {
 /// Returns queries made of words of the pages.
 fn queries(data: &Path, count: usize) -> Vec<String> {
     let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
-    let snapshot = index.view().unwrap();
-    let all = snapshot.search(&Query::All, 10_000).unwrap();
-    let pages = snapshot.stored(&all.candidates).unwrap();
+    let view = index.view().unwrap();
+    let all = view.search(&Query::All, 10_000).unwrap();
+    let pages = view.stored(&all.candidates).unwrap();
     assert!(pages.len() > 20);
     (0..count)
         .map(|n| {

@@ -31,11 +31,11 @@ fn a_slow_site_has_a_longer_delay() {
 
 /// Checks that every host has this delay after each response, never gets two requests at once, and does not block the
 /// others.
-fn check_delay_of_every_host(rest: Duration, manners: &str) {
+fn check_delay_of_every_host(rest: Duration, limits: &str) {
     const HOSTS: usize = 20;
     let spec = WebSpec { seed: 61, hosts: HOSTS, pages: HOSTS * 8, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions { latency: LATENCY, ..ServeOptions::default() });
-    succeed(polite(&rig, manners).args(rig.server.seeds()));
+    succeed(polite(&rig, limits).args(rig.server.seeds()));
     let mut log = rig.server.log();
     log.sort_by_key(|request| request.at);
 
@@ -129,8 +129,8 @@ fn the_daily_page_limit_of_a_site_holds_over_all_runs() {
     let spec = WebSpec { seed: 62, hosts: 3, pages: 90, ..WebSpec::default() };
     let rig = Rig::new(spec, ServeOptions::default());
     let crawl = || {
-        let manners = format!("day=0s, night=0s, nice=0, per_day={PER_DAY}, per_address=0");
-        let mut command = polite(&rig, &manners);
+        let limits = format!("day=0s, night=0s, nice=0, per_day={PER_DAY}, per_address=0");
+        let mut command = polite(&rig, &limits);
         command.env("PHAROS_CRAWL_SITE_SETTINGS", format!("*.test zone={}", zone_where_it_is_noon()));
         command
     };
@@ -159,12 +159,12 @@ fn zone_where_it_is_noon() -> String {
 }
 
 /// Returns a crawl with these politeness settings.
-fn polite(rig: &Rig, manners: &str) -> Command {
+fn polite(rig: &Rig, limits: &str) -> Command {
     let mut command = rig.pharos(&["crawl", "--allow-private", "--politeness", "normal"]);
     for resolve in rig.server.resolve_args() {
         command.arg("--resolve").arg(resolve);
     }
-    command.env("PHAROS_CRAWL_NORMAL", manners);
+    command.env("PHAROS_CRAWL_NORMAL", limits);
     command
 }
 

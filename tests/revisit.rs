@@ -35,10 +35,14 @@ fn unchanged_page_is_a_revisit(host: &str) {
     succeed(crawl(&rig, &web).arg(&url));
     for again in 1..=2 {
         come_back(&rig, &web);
-        let story = story(&rig, &url);
-        assert_eq!((&story["visits"], &story["changes"]), (&(again + 1).into(), &0.into()), "{story:#}");
-        assert_eq!(story["status"], 200);
-        assert_eq!(kept(&story), [vec!["unchanged"; again], vec!["whole"]].concat(), "{story:#}");
+        let page_report = page_report(&rig, &url);
+        assert_eq!(
+            (&page_report["visits"], &page_report["changes"]),
+            (&(again + 1).into(), &0.into()),
+            "{page_report:#}"
+        );
+        assert_eq!(page_report["status"], 200);
+        assert_eq!(kept(&page_report), [vec!["unchanged"; again], vec!["whole"]].concat(), "{page_report:#}");
         assert_eq!(statuses_of_revisits(&rig, &url), vec![304; again]);
         assert_eq!(raw_library(&rig).matches("WARC-Type: revisit\r\n").count(), again);
         assert!(is_found(&rig, "never changes", &url), "it can still be found");
@@ -53,9 +57,9 @@ fn a_page_with_a_new_comment_has_not_changed_for_its_readers() {
     let url = page_of(&web, "always-new.test", "/");
     succeed(crawl(&rig, &web).arg(&url));
     come_back(&rig, &web);
-    let story = story(&rig, &url);
-    assert_eq!((&story["visits"], &story["changes"]), (&2.into(), &0.into()), "{story:#}");
-    assert_eq!(kept(&story), ["whole", "whole"], "{story:#}");
+    let page_report = page_report(&rig, &url);
+    assert_eq!((&page_report["visits"], &page_report["changes"]), (&2.into(), &0.into()), "{page_report:#}");
+    assert_eq!(kept(&page_report), ["whole", "whole"], "{page_report:#}");
     rig.runtime.block_on(web.stop());
 }
 
@@ -72,8 +76,8 @@ fn deleted_pages_leave_the_index_and_stay_in_the_library() {
     web.remove_page(&gone);
     come_back(&rig, &web);
     assert_eq!(found(), [true, false], "missing once may be a mishap, gone is gone");
-    assert_eq!(story(&rig, &missing)["status"], 404);
-    assert_eq!(story(&rig, &gone)["status"], 410);
+    assert_eq!(page_report(&rig, &missing)["status"], 404);
+    assert_eq!(page_report(&rig, &gone)["status"], 410);
 
     come_back(&rig, &web);
     assert_eq!(found(), [false, false], "missing twice is gone");
@@ -82,9 +86,9 @@ fn deleted_pages_leave_the_index_and_stay_in_the_library() {
     assert_eq!(hosts.map(|host| asked(&web, host, "/")), [4, 4], "but for its neighbours");
 
     for (url, versions) in [(&missing, 3), (&gone, 2)] {
-        let story = story(&rig, url);
-        assert_eq!(story["versions"].as_array().unwrap().len(), versions, "{story:#}");
-        assert_eq!(story["versions"][versions - 1]["status"], 200);
+        let page_report = page_report(&rig, url);
+        assert_eq!(page_report["versions"].as_array().unwrap().len(), versions, "{page_report:#}");
+        assert_eq!(page_report["versions"][versions - 1]["status"], 200);
         let last_copy = succeed(&mut rig.pharos(&["page", url, "--show", &versions.to_string(), "--text"]));
         assert!(last_copy.contains("that may go away"), "{last_copy}");
     }
@@ -120,7 +124,7 @@ fn a_batch_fetches_everything_again_although_nothing_is_due() {
         assert_eq!(again, first);
     }
     let home = &rig.server.seeds()[0];
-    assert_eq!(story(&rig, home)["visits"], 3, "the first crawl and two batches");
+    assert_eq!(page_report(&rig, home)["visits"], 3, "the first crawl and two batches");
 }
 
 fn start() -> (Rig, HostileWeb) {
@@ -157,17 +161,17 @@ fn asked(web: &HostileWeb, host: &str, path: &str) -> usize {
     web.requests().iter().filter(|request| &*request.host == host && &*request.path == path).count()
 }
 
-fn story(rig: &Rig, url: &str) -> Value {
+fn page_report(rig: &Rig, url: &str) -> Value {
     serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "page", url]))).unwrap()
 }
 
 /// Returns the state of each stored version, newest first.
-fn kept(story: &Value) -> Vec<String> {
+fn kept(page_report: &Value) -> Vec<String> {
     let word = |kept: &Value| match kept {
         Value::Object(fields) => fields.keys().next().unwrap().clone(),
         word => word.as_str().unwrap().to_string(),
     };
-    story["versions"].as_array().unwrap().iter().map(|version| word(&version["kept"])).collect()
+    page_report["versions"].as_array().unwrap().iter().map(|version| word(&version["kept"])).collect()
 }
 
 fn statuses_of_revisits(rig: &Rig, url: &str) -> Vec<u16> {

@@ -102,7 +102,7 @@ struct CrawlLoop {
 /// Catalog state of a site that this crawl has not requested yet.
 struct NewSite {
     name: SiteName,
-    story: Option<SiteReport>,
+    report: Option<SiteReport>,
     robots_txt: PageUrl,
     file: Option<RobotsFile>,
 }
@@ -110,8 +110,8 @@ struct NewSite {
 impl NewSite {
     fn load(catalog: &dyn Catalog, page: &PageUrl) -> Result<Self, StoreError> {
         let (name, robots_txt) = (page.site(), page.robots_txt());
-        let (story, file) = (catalog.site(name.id())?, catalog.robots(&robots_txt)?);
-        Ok(Self { name, story, robots_txt, file })
+        let (report, file) = (catalog.site(name.id())?, catalog.robots(&robots_txt)?);
+        Ok(Self { name, report, robots_txt, file })
     }
 }
 
@@ -340,13 +340,13 @@ impl CrawlLoop {
         }
         let since = self.gate.day_start(name, now);
         let counted = self.gate.has_daily_limit(name);
-        let (story, today) = self
+        let (report, today) = self
             .read_catalog(move |catalog| {
                 let today = if counted { catalog.responses_since(id, since)? } else { 0 };
                 Ok((catalog.site(id)?, today))
             })
             .await?;
-        self.gate.restore_site(name, story.as_ref(), today, now);
+        self.gate.restore_site(name, report.as_ref(), today, now);
         Ok(())
     }
 
@@ -502,8 +502,8 @@ impl CrawlLoop {
 
     async fn handle_applied(&mut self, applied: AppliedRecords) -> Result<(), CrawlError> {
         self.quiet = false;
-        for shown in &applied.stored_pages {
-            self.gate.page_stored(shown);
+        for stored_pages in &applied.stored_pages {
+            self.gate.page_stored(stored_pages);
         }
         for page in applied.pages {
             self.frontier.page_applied(page);
@@ -534,8 +534,8 @@ impl CrawlLoop {
     }
 
     /// Checks whether the sites of these pages mirror other sites.
-    async fn detect_mirrors(&mut self, shown: &[StoredPageInfo]) -> Result<(), CrawlError> {
-        let Some((homes, open)) = self.gate.due_comparisons(shown) else { return Ok(()) };
+    async fn detect_mirrors(&mut self, stored_pages: &[StoredPageInfo]) -> Result<(), CrawlError> {
+        let Some((homes, open)) = self.gate.due_comparisons(stored_pages) else { return Ok(()) };
         let (alike, compared) =
             self.read_catalog(move |catalog| FetchGate::compare(catalog, homes, open)).await?;
         let now = self.crawl.clock.now();
@@ -605,10 +605,10 @@ impl CrawlLoop {
     }
 
     fn register_site(&mut self, new_site: NewSite, now: Timestamp) {
-        let NewSite { name, story, robots_txt, file } = new_site;
+        let NewSite { name, report, robots_txt, file } = new_site;
         // Where pages per day are counted, the site is restored when its turn comes.
         if !self.gate.has_daily_limit(&name) {
-            self.gate.restore_site(&name, story.as_ref(), 0, now);
+            self.gate.restore_site(&name, report.as_ref(), 0, now);
         }
         match file {
             Some(file) => self.restore_robots(&robots_txt, file),

@@ -117,7 +117,7 @@ impl FetchGate {
     pub(crate) fn restore_site(
         &mut self,
         name: &SiteName,
-        story: Option<&SiteReport>,
+        report: Option<&SiteReport>,
         today: u64,
         now: Timestamp,
     ) {
@@ -125,9 +125,9 @@ impl FetchGate {
             self.restored.clear();
         }
         self.restored.insert(name.id());
-        if let Some(story) = story {
-            self.monitor.restore(name, story.not_before, today, now);
-            self.budgets.restore(name.id(), story.stored, story.texts);
+        if let Some(report) = report {
+            self.monitor.restore(name, report.not_before, today, now);
+            self.budgets.restore(name.id(), report.stored, report.texts);
         }
     }
 

@@ -336,7 +336,7 @@ struct PageWeights<'a> {
     rules: WeightRules,
     page: u32,
     relevance: f64,
-    says: PageContent<'a>,
+    content: PageContent<'a>,
     /// `true` if referring pages are counted.
     counts_links: bool,
 }
@@ -355,18 +355,18 @@ impl<'a> PageWeights<'a> {
             return None;
         }
         let rules = WeightRules { guide_words: guide_words.clone(), ..WeightRules::from_config(config) };
-        let says = summary.content;
+        let content = summary.content;
         let evidence = PageFeatures {
             added_by: if record.depth == 0 { AddedBy::Seed } else { AddedBy::Link },
-            title: says.title,
-            text: says.text,
-            language: says.language,
-            charset: says.charset,
+            title: content.title,
+            text: content.text,
+            language: content.language,
+            charset: content.charset,
             ..PageFeatures::new(&record.url)
         };
         let page = true_weight(&evidence, &rules);
-        let relevance = guide_words::page_relevance(&rules.guide_words, says.title, says.text);
-        Some(Self { rules, page, relevance, says, counts_links: config.strategy == Importance })
+        let relevance = guide_words::page_relevance(&rules.guide_words, content.title, content.text);
+        Some(Self { rules, page, relevance, content, counts_links: config.strategy == Importance })
     }
 
     fn link_weight(&self, found: &DiscoveredLink, is_listed: bool) -> u32 {
@@ -376,8 +376,8 @@ impl<'a> PageWeights<'a> {
             parent_relevance: self.relevance,
             anchor: &found.anchor,
             referring_pages: 1,
-            language: self.says.language,
-            charset: self.says.charset,
+            language: self.content.language,
+            charset: self.content.charset,
             ..LinkFeatures::new(&found.url)
         };
         predict_weight(&clues, &self.rules).total
@@ -550,14 +550,14 @@ mod tests {
     #[test]
     fn an_operator_requests_a_page_or_a_site_again() {
         for whole_site in [false, true] {
-            let wish = stored(
+            let request = stored(
                 "http://a.example/x",
                 0,
                 0,
                 RecordContent::Event(LibraryEvent::Recrawl { whole_site }),
             );
-            let (url, at) = (url("http://a.example/x"), wish.record.at);
-            assert_eq!(interpret(&wish, None), [CatalogChange::Recrawl { url, whole_site, at }]);
+            let (url, at) = (url("http://a.example/x"), request.record.at);
+            assert_eq!(interpret(&request, None), [CatalogChange::Recrawl { url, whole_site, at }]);
         }
     }
 

@@ -16,8 +16,8 @@ pub struct CrawlStatus {
     pub(crate) under_way: AtomicU64,
     pub(crate) sites: AtomicU64,
     pub(crate) queued: AtomicU64,
+    disk_low: AtomicBool,
     paused: AtomicBool,
-    held: AtomicBool,
     full: AtomicBool,
     /// 0 means the configured number.
     fetchers: AtomicUsize,
@@ -38,7 +38,7 @@ pub struct CrawlStatusReport {
     /// Number of pages refused by a rule.
     pub refused: u64,
     /// Number of requests in progress.
-    pub under_way: u64,
+    pub in_flight: u64,
     /// Number of active sites.
     pub sites: u64,
     /// Number of queued pages in memory.
@@ -46,26 +46,26 @@ pub struct CrawlStatusReport {
     /// `true` if no new requests are started.
     pub paused: bool,
     /// `true` if an operator paused the crawl.
-    pub held: bool,
+    pub paused_by_operator: bool,
 }
 
 impl CrawlStatus {
     /// Pauses or resumes the crawl for lack of disk space.
-    pub fn set_paused(&self, paused: bool) {
-        self.paused.store(paused, Ordering::Relaxed);
+    pub fn set_disk_low(&self, paused: bool) {
+        self.disk_low.store(paused, Ordering::Relaxed);
         self.changed.notify_one();
     }
 
     /// Pauses or resumes the crawl on behalf of an operator, independently of [`set_paused`](Self::set_paused).
-    pub fn set_held(&self, held: bool) {
-        self.held.store(held, Ordering::Relaxed);
+    pub fn set_paused(&self, held: bool) {
+        self.paused.store(held, Ordering::Relaxed);
         self.changed.notify_one();
     }
 
     /// Resets the flags of an earlier crawl.
     pub fn begin(&self) {
         self.full.store(false, Ordering::Relaxed);
-        self.held.store(false, Ordering::Relaxed);
+        self.paused.store(false, Ordering::Relaxed);
     }
 
     /// Ends the crawl because the disk limit is reached.
@@ -79,13 +79,13 @@ impl CrawlStatus {
     }
 
     /// Returns `true` if the crawl is paused for lack of disk space.
-    pub fn is_paused(&self) -> bool {
-        self.paused.load(Ordering::Relaxed)
+    pub fn is_disk_low(&self) -> bool {
+        self.disk_low.load(Ordering::Relaxed)
     }
 
     /// Returns `true` if an operator paused the crawl.
-    pub fn is_held(&self) -> bool {
-        self.held.load(Ordering::Relaxed)
+    pub fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
     }
 
     /// Changes the settings of the running crawl: politeness, limits, site settings.
@@ -125,11 +125,11 @@ impl CrawlStatus {
             bytes: read(&self.bytes),
             failed: read(&self.failed),
             refused: read(&self.refused),
-            under_way: read(&self.under_way),
+            in_flight: read(&self.under_way),
             sites: read(&self.sites),
             queued: read(&self.queued),
-            paused: self.is_paused() || self.is_held(),
-            held: self.is_held(),
+            paused: self.is_disk_low() || self.is_paused(),
+            paused_by_operator: self.is_paused(),
         }
     }
 
@@ -149,14 +149,17 @@ mod tests {
     #[test]
     fn operator_and_disk_pause_independently() {
         let status = CrawlStatus::default();
-        status.set_held(true);
         status.set_paused(true);
+        status.set_disk_low(true);
+        status.set_disk_low(false);
+        assert!(
+            status.report().paused && status.report().paused_by_operator,
+            "free disk space does not resume it"
+        );
         status.set_paused(false);
-        assert!(status.report().paused && status.report().held, "free disk space does not resume it");
-        status.set_held(false);
         assert!(!status.report().paused);
         status.set_full();
-        status.set_held(true);
+        status.set_paused(true);
         status.begin();
         assert!(!status.is_full() && !status.report().paused, "a new crawl starts with cleared flags");
     }

@@ -459,8 +459,8 @@ async fn watch_disk_space(data: DataDir, config: watch::Receiver<Arc<Config>>, s
         }
         if let Some(free) = free_disk_space(data.root()) {
             let low = free < floor;
-            if low != status.is_paused() {
-                status.set_paused(low);
+            if low != status.is_disk_low() {
+                status.set_disk_low(low);
                 if low {
                     warn!(free, floor, "disk space is low; crawl paused (engine.disk_floor)");
                 } else {

@@ -96,13 +96,13 @@ impl EmbeddedIndex {
     pub fn open_writer(dir: &Path, memory: usize, body_limit: usize) -> Result<Self, IndexError> {
         let generations = Generations::at(dir);
         let number = generations.current()?.open().number;
-        let (writer, absorbed) = open_generation(
+        let (writer, applied) = open_generation(
             &generations,
             &crate::generations::watch_vocabulary(&generations),
             number,
             memory,
         )?;
-        if absorbed.is_none() {
+        if applied.is_none() {
             generations.catch_up()?;
         }
         let chain = OpenChain::open(&generations, Vec::new(), None)?;
@@ -322,8 +322,8 @@ impl Index for EmbeddedIndex {
         changes.iter().try_for_each(|change| writer.apply(change, maxima, *body_limit))
     }
 
-    fn commit(&self, absorbed: LibraryPosition) -> Result<(), IndexError> {
-        self.writer_state()?.writer.commit(absorbed)?;
+    fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError> {
+        self.writer_state()?.writer.commit(applied)?;
         self.reader_state().view = None;
         Ok(())
     }

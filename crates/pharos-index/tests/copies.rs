@@ -202,9 +202,9 @@ fn figures_and_likeness_come_back_as_they_went_in() {
     let mut found = view.search(&keeper(), 9).unwrap().candidates;
     found.sort_by_key(|candidate| candidate.page != known.url.id());
     assert_eq!(view.link_figures(&found).unwrap(), [link_figures, LinkFigures::default()]);
-    let likeness = view.signatures(&found).unwrap();
-    assert_eq!((likeness[0].group, &likeness[0].signature), (known.group, &known.signature));
-    assert_eq!(likeness[1], Default::default());
+    let signatures = view.signatures(&found).unwrap();
+    assert_eq!((signatures[0].group, &signatures[0].signature), (known.group, &known.signature));
+    assert_eq!(signatures[1], Default::default());
 
     assert_eq!(
         view.link_figures_of(url("b.example/").id()).unwrap(),

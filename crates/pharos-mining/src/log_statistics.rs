@@ -205,11 +205,13 @@ impl StatisticsState {
 
     fn click(&mut self, record: ClickRecord) {
         let (ClickKind::Result | ClickKind::Snapshot, Some(url)) = (record.kind, record.url) else { return };
-        let asked = match record.searched.trim() {
+        let searched = match record.searched.trim() {
             "" => self.open.get(&record.impression),
-            asked => Some(one_space(asked)),
+            searched => Some(one_space(searched)),
         };
-        let Some((key, query)) = asked.and_then(|asked| Some((key_of(&asked)?, asked))) else { return };
+        let Some((key, query)) = searched.and_then(|searched| Some((key_of(&searched)?, searched))) else {
+            return;
+        };
         self.related.add_click(&key, &query, &url, record.at);
         if self.clicks.len() >= MAX_CLICKS {
             self.clicks.pop_front();
@@ -280,13 +282,13 @@ mod tests {
         LogAppender::open(data, &config().log)
     }
 
-    fn click(query_id: &str, asked: &str, url: &str, rank: u32) -> ClickRecord {
+    fn click(query_id: &str, searched: &str, url: &str, rank: u32) -> ClickRecord {
         ClickRecord {
             at: at("2026-01-31T12:10:00Z"),
             impression: query_id.into(),
             visit: "v".into(),
             kind: ClickKind::Result,
-            searched: asked.into(),
+            searched: searched.into(),
             rank: Some(rank),
             order: None,
             url: Some(url.into()),

@@ -197,7 +197,7 @@ impl QueryExecution<'_> {
         let weights = ranker.weights(found.kind);
         response.explanation = Some(QueryExplanation {
             kind: found.kind,
-            asked: found.index_query.as_ref().map(|query| format!("{query:?}")).unwrap_or_default(),
+            executed: found.index_query.as_ref().map(|query| format!("{query:?}")).unwrap_or_default(),
             model: self.retriever.rank.model,
             combine: self.retriever.rank.combine,
             weights: ScoreWeights::NAMES.into_iter().zip(weights.values()).collect(),

@@ -71,7 +71,8 @@ pub struct QueryExplanation {
     /// Kind of the query, as detected.
     pub kind: QueryKind,
     /// The query that was sent to the index.
-    pub asked: String,
+    #[serde(rename = "asked")]
+    pub executed: String,
     /// Model of the word score.
     #[schema(value_type = String)]
     pub model: RankModel,

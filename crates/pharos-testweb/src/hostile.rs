@@ -140,7 +140,7 @@ impl HostileWeb {
         let state = Arc::new(HostileState {
             log: Arc::new(log::RequestLog::new(options.log_capacity)),
             urls: Arc::new(urls),
-            taken_away: Mutex::new(HashSet::new()),
+            removed_pages: Mutex::new(HashSet::new()),
             connections: AtomicU64::new(0),
             permits: Arc::new(Semaphore::new(options.max_connections)),
             connection_timeout: options.connection_timeout,
@@ -211,7 +211,7 @@ impl HostileWeb {
                 all.push(Expectation {
                     url,
                     outcome: expectation.outcome,
-                    text: expectation.says,
+                    text: expectation.text,
                     note: expectation.note,
                 });
             }
@@ -232,8 +232,9 @@ impl HostileWeb {
     /// Removes a page: its host responds with 404 or 410 from now on. Only the hosts `vanishing.test` (404) and
     /// `vanished-for-good.test` (410) support this.
     pub fn remove_page(&self, url: &str) {
-        let mut taken_away = self.state.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        taken_away.insert(url.to_string());
+        let mut removed_pages =
+            self.state.removed_pages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        removed_pages.insert(url.to_string());
     }
 
     /// Stops listening and closes every connection.

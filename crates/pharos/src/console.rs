@@ -114,7 +114,7 @@ pub(crate) fn crawl_progress(status: Arc<CrawlStatus>) -> tokio::task::JoinHandl
                 bytes(now.bytes),
                 bytes(now.bytes - before.bytes),
                 now.sites,
-                now.under_way,
+                now.in_flight,
                 now.queued,
                 now.failed,
                 now.refused,

@@ -121,9 +121,9 @@ impl SimulatedWeb {
                     frontier.request_started(site, self.now);
                     self.now = self.now.plus(Duration::from_millis(1));
                     frontier.request_ended(site, self.now, Duration::ZERO);
-                    let woken = self.apply_page(&page);
+                    let due_sites = self.apply_page(&page);
                     frontier.page_applied(page.url.id());
-                    woken.into_iter().for_each(|site| frontier.wake(site));
+                    due_sites.into_iter().for_each(|site| frontier.wake(site));
                     order.push(page.url.as_str()["http://".len()..].replacen(".example", "", 1));
                 }
                 NextAction::Refill(requests) => {
@@ -176,9 +176,9 @@ impl SimulatedWeb {
             ..LibraryRecord::new(page.url.clone(), self.now, content)
         };
         let (position, next) = (LibraryPosition::START, LibraryPosition::START);
-        let mut scoping = CrawlScope::new(rules_from_config(&self.config));
+        let mut scope = CrawlScope::new(rules_from_config(&self.config));
         let found = interpret_record(
-            &mut scoping,
+            &mut scope,
             &self.config,
             &StoredRecord { position, next, record },
             Some(summary),

@@ -20,13 +20,13 @@ pub(crate) const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// and the server's `Crawl-delay`. The nice factor (好人系数) is AltaVista Scooter's: with 100, a server spends at most
 /// 1/101 of its time on this crawler, however slow it is.
 pub fn wait_after(
-    manners: &PolitenessLimits,
+    limits: &PolitenessLimits,
     is_night: bool,
     took: Duration,
     crawl_delay: Duration,
 ) -> Duration {
-    let minimum = if is_night { manners.night_delay } else { manners.day_delay };
-    let nice = took.saturating_mul(manners.nice_factor).min(MAX_NICE_WAIT);
+    let minimum = if is_night { limits.night_delay } else { limits.day_delay };
+    let nice = took.saturating_mul(limits.nice_factor).min(MAX_NICE_WAIT);
     minimum.max(nice).max(crawl_delay)
 }
 
@@ -49,8 +49,8 @@ mod tests {
         PolitenessLimits { nice_factor: factor, ..PolitenessLimits::OWN_SITE }
     }
 
-    fn wait(manners: &PolitenessLimits, took: Duration) -> Duration {
-        wait_after(manners, false, took, Duration::ZERO)
+    fn wait(limits: &PolitenessLimits, took: Duration) -> Duration {
+        wait_after(limits, false, took, Duration::ZERO)
     }
 
     #[test]

@@ -62,7 +62,7 @@ struct SitePoliteness {
     name: SiteName,
     domain: u64,
     zone: UtcOffset,
-    manners: PolitenessLimits,
+    limits: PolitenessLimits,
     connections: usize,
     /// Earliest time of the next request.
     ready: Timestamp,
@@ -120,12 +120,12 @@ impl SiteMonitor {
             return RequestPermission::NotBefore(site.ready);
         }
         let slots = self.rules.config.sites_per_domain.max(1);
-        let per_day = site.manners.pages_per_day;
+        let per_day = site.limits.pages_per_day;
         let requests = |id: u64| self.traffic.requests(id, site.zone.day(now));
         if per_day > 0 && (requests(id.0) >= per_day || requests(site.domain) / slots as u64 >= per_day) {
             return RequestPermission::NotBefore(site.zone.next_day(now));
         }
-        if site.manners.is_unlimited() {
+        if site.limits.is_unlimited() {
             return RequestPermission::Now;
         }
         let domain = self.domains.entry(site.domain).or_default();
@@ -135,7 +135,7 @@ impl SiteMonitor {
         if let Some(address) = site.limited_address() {
             let slots = self.addresses.entry(address).or_default();
             if let Err(moment) =
-                slots.try_reserve(site.manners.sites_per_address, &mut site.address_retry_at, now)
+                slots.try_reserve(site.limits.sites_per_address, &mut site.address_retry_at, now)
             {
                 return RequestPermission::NotBefore(moment);
             }
@@ -149,7 +149,7 @@ impl SiteMonitor {
         let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
         site.in_progress += 1;
         // Concurrent requests keep the same distance.
-        let distance = wait_after(&site.manners, site.zone.is_night(now), Duration::ZERO, site.crawl_delay);
+        let distance = wait_after(&site.limits, site.zone.is_night(now), Duration::ZERO, site.crawl_delay);
         site.ready = site.ready.max(now.plus(distance));
         (site.domain_retry_at, site.address_retry_at) = (None, None);
         self.domains.entry(site.domain).or_default().request_started();
@@ -170,7 +170,7 @@ impl SiteMonitor {
         site.crawl_delay = request.crawl_delay;
         // The time until a timeout is no measure of the server's work for a page.
         let worked = if request.health == ServerHealth::Unresponsive { Duration::ZERO } else { request.took };
-        let wait = wait_after(&site.manners, site.zone.is_night(now), worked, site.crawl_delay);
+        let wait = wait_after(&site.limits, site.zone.is_night(now), worked, site.crawl_delay);
         let closed_until = now.plus(wait);
         let domain = self.domains.entry(site.domain).or_default();
         domain.request_ended();
@@ -183,7 +183,7 @@ impl SiteMonitor {
             site.held_slots -= 1;
         }
         let address = request.address.filter(|address| is_public(*address));
-        if let Some(address) = address.filter(|_| site.manners.sites_per_address > 0) {
+        if let Some(address) = address.filter(|_| site.limits.sites_per_address > 0) {
             self.addresses.entry(address).or_default().close_slot(now, request.took, closed_until);
         }
         if site.held_slots == 0 {
@@ -205,8 +205,8 @@ impl SiteMonitor {
         self.rules.table = SiteSettingsTable::parse(&config.site_settings)?;
         self.rules.config = config;
         for site in self.sites.values_mut() {
-            let SitePoliteness { zone, manners, connections, .. } = self.rules.new_site(&site.name);
-            (site.zone, site.manners, site.connections) = (zone, manners, connections);
+            let SitePoliteness { zone, limits, connections, .. } = self.rules.new_site(&site.name);
+            (site.zone, site.limits, site.connections) = (zone, limits, connections);
         }
         Ok(())
     }
@@ -289,17 +289,17 @@ impl SiteMonitor {
 impl PolitenessRules {
     fn new_site(&self, name: &SiteName) -> SitePoliteness {
         let settings = self.table.settings_for(name);
-        let mut manners =
+        let mut limits =
             *self.config.politeness_limits_of(settings.politeness.unwrap_or(self.config.politeness));
         if let Some(delay) = settings.delay {
-            (manners.day_delay, manners.night_delay) = (delay, delay);
+            (limits.day_delay, limits.night_delay) = (delay, delay);
         }
         SitePoliteness {
             name: name.clone(),
             // Never the hash of a site.
             domain: SiteName::from_stored(format!("*.{}", name.domain())).id().0,
             zone: settings.zone.or_else(|| UtcOffset::of_country_domain(name)).unwrap_or(self.default_offset),
-            manners,
+            limits,
             connections: settings.connections.unwrap_or(self.config.connections_per_host).max(1),
             ready: Timestamp::EPOCH,
             back_off_until: None,
@@ -316,7 +316,7 @@ impl PolitenessRules {
 
 impl SitePoliteness {
     fn limited_address(&self) -> Option<IpAddr> {
-        self.address.filter(|_| self.manners.sites_per_address > 0)
+        self.address.filter(|_| self.limits.sites_per_address > 0)
     }
 
     /// Returns the back-off of a failing server: longer after each failure, and at least the wait the server
@@ -326,7 +326,7 @@ impl SitePoliteness {
             ServerHealth::Answered => Duration::ZERO,
             ServerHealth::Unresponsive => site_back_off(wait.saturating_mul(2), self.failures),
             ServerHealth::Overloaded(requested) => {
-                let own = if self.manners.is_unlimited() { Duration::ZERO } else { retry_delay };
+                let own = if self.limits.is_unlimited() { Duration::ZERO } else { retry_delay };
                 requested.unwrap_or_default().min(MAX_REQUESTED_WAIT).max(site_back_off(own, self.failures))
             }
         }

@@ -78,7 +78,7 @@ pub(crate) struct RobotsCache {
 impl RobotsCache {
     /// Returns the verdict on a server, unless it is unknown or expired.
     pub(crate) fn get(&self, robots_txt: &PageUrl, now: Timestamp) -> Option<RobotsVerdict> {
-        self.servers.get(robots_txt).filter(|known| known.until > now).map(|known| known.verdict.clone())
+        self.servers.get(robots_txt).filter(|cached| cached.until > now).map(|cached| cached.verdict.clone())
     }
 
     /// Stores the result of a robots.txt request.
@@ -89,12 +89,12 @@ impl RobotsCache {
         at: Timestamp,
         config: &CrawlConfig,
     ) {
-        let known = self.servers.get(robots_txt);
-        let old = known.and_then(|known| known.stale_rules(at, config));
+        let cached = self.servers.get(robots_txt);
+        let old = cached.and_then(|cached| cached.stale_rules(at, config));
         match (state, old) {
             // RFC 9309 §2.3.1.4 permits a cached copy while the file is unreachable.
             (RobotsState::Unreachable, Some((rules, read_at))) => {
-                let failures = known.map_or(0, |known| known.failures) + 1;
+                let failures = cached.map_or(0, |cached| cached.failures) + 1;
                 let until = at.plus(retry_wait(config, failures));
                 self.insert(
                     robots_txt,
@@ -121,7 +121,7 @@ impl RobotsCache {
         at: Timestamp,
         config: &CrawlConfig,
     ) {
-        let failures = self.servers.get(robots_txt).map_or(0, |known| known.failures) + 1;
+        let failures = self.servers.get(robots_txt).map_or(0, |cached| cached.failures) + 1;
         let until = at.plus(retry_wait(config, failures));
         self.insert(
             robots_txt,
@@ -129,16 +129,16 @@ impl RobotsCache {
         );
     }
 
-    fn insert(&mut self, robots_txt: &PageUrl, mut known: CachedVerdict) {
-        known.size += 2 * robots_txt.as_str().len();
-        self.bytes += known.size;
-        match self.servers.insert(robots_txt.clone(), known) {
+    fn insert(&mut self, robots_txt: &PageUrl, mut cached: CachedVerdict) {
+        cached.size += 2 * robots_txt.as_str().len();
+        self.bytes += cached.size;
+        match self.servers.insert(robots_txt.clone(), cached) {
             Some(old) => self.bytes -= old.size,
             None => self.order.push_back(robots_txt.clone()),
         }
         while self.servers.len() > MAX_SERVERS || (self.bytes > MAX_BYTES && self.servers.len() > 1) {
             let Some(oldest) = self.order.pop_front() else { break };
-            self.bytes -= self.servers.remove(&oldest).map_or(0, |known| known.size);
+            self.bytes -= self.servers.remove(&oldest).map_or(0, |cached| cached.size);
         }
     }
 }
@@ -158,21 +158,21 @@ mod tests {
     #[test]
     fn rules_are_cached_for_their_lifetime() {
         let config = CrawlConfig { robots_lifetime: Duration::from_secs(100), ..Default::default() };
-        let mut known = RobotsCache::default();
-        known.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
-        assert!(matches!(known.get(&robots_txt(1), at(99)), Some(RobotsVerdict::Rules(_))));
-        assert!(known.get(&robots_txt(1), at(100)).is_none());
-        assert!(known.get(&robots_txt(2), at(1)).is_none());
+        let mut cached = RobotsCache::default();
+        cached.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
+        assert!(matches!(cached.get(&robots_txt(1), at(99)), Some(RobotsVerdict::Rules(_))));
+        assert!(cached.get(&robots_txt(1), at(100)).is_none());
+        assert!(cached.get(&robots_txt(2), at(1)).is_none());
     }
 
     #[test]
     fn an_unreachable_server_is_retried_less_and_less_often() {
         let config = CrawlConfig { retry_delay: Duration::from_secs(10), ..Default::default() };
-        let mut known = RobotsCache::default();
+        let mut cached = RobotsCache::default();
         let mut waits = Vec::new();
         for _ in 0..3 {
-            known.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
-            match known.get(&robots_txt(1), at(1)) {
+            cached.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
+            match cached.get(&robots_txt(1), at(1)) {
                 Some(RobotsVerdict::NotBefore(until, RobotsObstacle::Unreachable)) => {
                     waits.push(until.seconds())
                 }
@@ -180,29 +180,29 @@ mod tests {
             }
         }
         assert_eq!(waits, [10, 40, 160]);
-        known.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
-        known.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
-        assert!(known.get(&robots_txt(1), at(11)).is_none(), "an answer in between resets the back-off");
+        cached.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
+        cached.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
+        assert!(cached.get(&robots_txt(1), at(11)).is_none(), "an answer in between resets the back-off");
     }
 
     #[test]
     fn memory_is_bounded() {
         let config = CrawlConfig::default();
-        let mut known = RobotsCache::default();
+        let mut cached = RobotsCache::default();
         let large = RobotsState::Known(
             format!("user-agent: *\n{}", "disallow: /aaaaaaaaaaaaaaaaaa\n".repeat(16_000)).into_bytes(),
         );
         for host in 0..200 {
-            known.update(&robots_txt(host), &large, at(0), &config);
+            cached.update(&robots_txt(host), &large, at(0), &config);
         }
-        assert!(known.bytes <= MAX_BYTES && known.servers.len() < 200);
-        assert!(known.get(&robots_txt(199), at(1)).is_some());
+        assert!(cached.bytes <= MAX_BYTES && cached.servers.len() < 200);
+        assert!(cached.get(&robots_txt(199), at(1)).is_some());
         for host in 0..MAX_SERVERS + 10 {
-            known.update(&robots_txt(host), &RobotsState::Missing, at(0), &config);
+            cached.update(&robots_txt(host), &RobotsState::Missing, at(0), &config);
         }
-        assert_eq!(known.servers.len(), known.order.len());
-        assert!(known.servers.len() <= MAX_SERVERS);
-        assert_eq!(known.bytes, known.servers.values().map(|k| k.size).sum::<usize>());
+        assert_eq!(cached.servers.len(), cached.order.len());
+        assert!(cached.servers.len() <= MAX_SERVERS);
+        assert_eq!(cached.bytes, cached.servers.values().map(|k| k.size).sum::<usize>());
     }
 
     #[test]
@@ -214,29 +214,29 @@ mod tests {
             ..Default::default()
         };
         let page = PageUrl::parse("http://h1.example/x").unwrap();
-        let mut known = RobotsCache::default();
-        known.update(
+        let mut cached = RobotsCache::default();
+        cached.update(
             &robots_txt(1),
             &RobotsState::Known(b"user-agent: *\ndisallow: /x".to_vec()),
             at(0),
             &config,
         );
-        assert!(known.get(&robots_txt(1), at(100)).is_none(), "it must be fetched again");
-        known.update(&robots_txt(1), &RobotsState::Unreachable, at(100), &config);
-        match known.get(&robots_txt(1), at(109)) {
+        assert!(cached.get(&robots_txt(1), at(100)).is_none(), "it must be fetched again");
+        cached.update(&robots_txt(1), &RobotsState::Unreachable, at(100), &config);
+        match cached.get(&robots_txt(1), at(109)) {
             Some(RobotsVerdict::Rules(rules)) => assert!(!rules.allows(&page)),
             other => panic!("{other:?}"),
         }
-        assert!(known.get(&robots_txt(1), at(110)).is_none(), "and fetched again soon");
-        known.update(&robots_txt(1), &RobotsState::Unreachable, at(150), &config);
+        assert!(cached.get(&robots_txt(1), at(110)).is_none(), "and fetched again soon");
+        cached.update(&robots_txt(1), &RobotsState::Unreachable, at(150), &config);
         assert!(
-            matches!(known.get(&robots_txt(1), at(151)), Some(RobotsVerdict::NotBefore(..))),
+            matches!(cached.get(&robots_txt(1), at(151)), Some(RobotsVerdict::NotBefore(..))),
             "not indefinitely"
         );
-        known.update(&robots_txt(2), &RobotsState::Missing, at(0), &config);
-        known.update(&robots_txt(2), &RobotsState::Unreachable, at(100), &config);
+        cached.update(&robots_txt(2), &RobotsState::Missing, at(0), &config);
+        cached.update(&robots_txt(2), &RobotsState::Unreachable, at(100), &config);
         assert!(
-            matches!(known.get(&robots_txt(2), at(101)), Some(RobotsVerdict::NotBefore(..))),
+            matches!(cached.get(&robots_txt(2), at(101)), Some(RobotsVerdict::NotBefore(..))),
             "no file, no copy"
         );
     }

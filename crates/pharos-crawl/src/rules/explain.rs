@@ -96,8 +96,8 @@ pub fn explain(
         Ok(page) => {
             let page = scope.spelling(page);
             lines.push(address_result(url, &page));
-            let story = catalog.map(|catalog| catalog.page(page.id())).transpose()?.flatten();
-            let evaluation = RuleEvaluation { catalog, config, scope: &scope, seeds, url: &page, story };
+            let details = catalog.map(|catalog| catalog.page(page.id())).transpose()?.flatten();
+            let evaluation = RuleEvaluation { catalog, config, scope: &scope, seeds, url: &page, details };
             evaluation.evaluate_all(&mut lines)?;
             Some(page)
         }
@@ -156,7 +156,7 @@ struct RuleEvaluation<'a> {
     scope: &'a CrawlScope,
     seeds: &'a [PageUrl],
     url: &'a PageUrl,
-    story: Option<PageDetails>,
+    details: Option<PageDetails>,
 }
 
 impl RuleEvaluation<'_> {
@@ -179,7 +179,7 @@ impl RuleEvaluation<'_> {
 
     /// Returns `true` for a page named by an operator. Scope rules do not apply to seeds.
     fn is_seed(&self) -> bool {
-        self.is_named_now() || self.story.as_ref().is_some_and(|story| story.depth == 0)
+        self.is_named_now() || self.details.as_ref().is_some_and(|details| details.depth == 0)
     }
 
     fn scope(&self) -> RuleResult {
@@ -216,7 +216,7 @@ impl RuleEvaluation<'_> {
 
     fn depth(&self) -> RuleResult {
         let limit = self.scope.rules().max_depth;
-        match self.story.as_ref().map(|story| story.depth) {
+        match self.details.as_ref().map(|details| details.depth) {
             _ if self.is_named_now() => admits("depth", "a seed has depth 0"),
             Some(depth) if depth > limit => {
                 refuses("depth", ScopeRefusal::TooDeep { depth, limit }.to_string())
@@ -306,7 +306,7 @@ impl RuleEvaluation<'_> {
         let Some(known) = known else {
             return Ok(admits("caps", format!("no page of {site} is stored yet")));
         };
-        let is_stored = self.story.as_ref().is_some_and(|story| story.state == PageState::Stored);
+        let is_stored = self.details.as_ref().is_some_and(|details| details.state == PageState::Stored);
         let own = SiteSettingsTable::parse(&self.config.site_settings)
             .ok()
             .and_then(|t| t.settings_for(&site).max_pages);
@@ -337,14 +337,14 @@ impl RuleEvaluation<'_> {
     }
 
     fn state(&self) -> RuleResult {
-        let Some(story) = &self.story else { return admits("catalog", "not in the catalog") };
-        let reason = story.reason.as_deref().unwrap_or("unknown reason");
-        let due = story.due.map_or("not due again".to_string(), |due| format!("due {due}"));
-        let visited = story.visited_at.map(|at| format!(" {at}")).unwrap_or_default();
-        match story.state {
+        let Some(details) = &self.details else { return admits("catalog", "not in the catalog") };
+        let reason = details.reason.as_deref().unwrap_or("unknown reason");
+        let due = details.due.map_or("not due again".to_string(), |due| format!("due {due}"));
+        let visited = details.visited_at.map(|at| format!(" {at}")).unwrap_or_default();
+        match details.state {
             PageState::Waiting => admits("catalog", "waiting to be fetched"),
             PageState::Stored => {
-                let status = story.status.unwrap_or_default();
+                let status = details.status.unwrap_or_default();
                 admits("catalog", format!("fetched{visited} with status {status}, {due}"))
             }
             PageState::Failed => admits("catalog", format!("failed{visited}: {reason}; {due}")),

@@ -56,8 +56,8 @@ pub(crate) enum MirrorVerdict {
 impl MirrorDetector {
     /// Returns other sites with the same home page text that are not known mirrors. Reads the catalog.
     pub(crate) fn find_candidates(catalog: &dyn Catalog, home: &PageUrl) -> Result<Vec<PageUrl>, StoreError> {
-        let story = catalog.page(home.id())?.filter(|story| story.state == PageState::Stored);
-        let Some(text) = story.and_then(|story| story.text) else { return Ok(Vec::new()) };
+        let details = catalog.page(home.id())?.filter(|details| details.state == PageState::Stored);
+        let Some(text) = details.and_then(|details| details.text) else { return Ok(Vec::new()) };
         let same = catalog.pages_with_text(text, MAX_CANDIDATES)?.into_iter().map(|(page, _)| page);
         let mut others: Vec<PageUrl> = same.filter(|page| page != home && *page == page.home()).collect();
         if !others.is_empty() {
@@ -177,12 +177,12 @@ impl MirrorCandidate {
     fn rank(&self, catalog: &dyn Catalog) -> Result<OriginalRank, StoreError> {
         let home = &self.home;
         let is_address = home.host().trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
-        let stored = catalog.site(home.site().id())?.map_or(0, |story| story.stored);
+        let stored = catalog.site(home.site().id())?.map_or(0, |details| details.stored);
         let is_new = stored.max(self.requests) <= COMPARISON_REQUESTS;
         let name = bare_name(home);
         let since = known_since(catalog, &name)?;
         // Requests and stored pages are counted by host, not by scheme.
-        let answered = catalog.page(home.id())?.filter(|_| !is_new).and_then(|story| story.visited_at);
+        let answered = catalog.page(home.id())?.filter(|_| !is_new).and_then(|details| details.visited_at);
         Ok((is_address, is_new, since, name, answered, !home.is_https(), home.as_str().to_string()))
     }
 }
@@ -250,10 +250,10 @@ enum PageTextState {
 }
 
 fn page_text(catalog: &dyn Catalog, page: &PageUrl) -> Result<PageTextState, StoreError> {
-    let story = catalog.page(page.id())?;
-    Ok(match story {
-        Some(story) if story.state == PageState::Waiting => PageTextState::Pending,
-        Some(story) => story.text.map_or(PageTextState::Empty, PageTextState::Text),
+    let details = catalog.page(page.id())?;
+    Ok(match details {
+        Some(details) if details.state == PageState::Waiting => PageTextState::Pending,
+        Some(details) => details.text.map_or(PageTextState::Empty, PageTextState::Text),
         // Unknown on the other site: its home page links elsewhere.
         None => PageTextState::Empty,
     })
@@ -274,9 +274,9 @@ fn known_since(catalog: &dyn Catalog, bare_name: &str) -> Result<Timestamp, Stor
     let mut since = FAR_FUTURE;
     for spelling in ["http://", "https://", "http://www.", "https://www."] {
         if let Ok(home) = PageUrl::parse(&format!("{spelling}{bare_name}/"))
-            && let Some(story) = catalog.page(home.id())?
+            && let Some(details) = catalog.page(home.id())?
         {
-            since = since.min(story.found_at);
+            since = since.min(details.found_at);
         }
     }
     Ok(since)

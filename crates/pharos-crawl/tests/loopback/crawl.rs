@@ -41,13 +41,10 @@ async fn every_page_is_fetched_once_breadth_first() {
     assert_eq!(paths.len(), 32);
     assert_eq!(sorted(paths.clone()).windows(2).filter(|pair| pair[0] == pair[1]).count(), 0);
     assert!(paths[2..12].iter().all(|path| path.len() == 2), "nearest first: {paths:?}");
-    assert_eq!(engine.story(&server.url("/3/b")).unwrap().depth, 2);
+    assert_eq!(engine.page_details(&server.url("/3/b")).unwrap().depth, 2);
     assert_eq!(engine.catalog.counts().unwrap().stored, 31);
-    let snapshot = engine.status.report();
-    assert_eq!(
-        (snapshot.pages, snapshot.bytes, snapshot.under_way, snapshot.queued),
-        (31, summary.bytes, 0, 0)
-    );
+    let report = engine.status.report();
+    assert_eq!((report.pages, report.bytes, report.in_flight, report.queued), (31, summary.bytes, 0, 0));
     // Nothing is left, and the robots.txt is still fresh.
     assert_eq!(engine.crawl().await.unwrap().pages, 0);
     assert_eq!(server.paths().len(), 32);
@@ -129,11 +126,11 @@ async fn robots_txt_is_obeyed() {
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.refused), (2, 1));
     assert_eq!(server.paths(), ["/robots.txt", "/", "/open"]);
-    let story = engine.story(&server.url("/private/x")).unwrap();
-    assert_eq!(story.state, PageState::Refused);
-    assert!(story.due.is_some(), "rules change: it is checked again");
+    let details = engine.page_details(&server.url("/private/x")).unwrap();
+    assert_eq!(details.state, PageState::Refused);
+    assert!(details.due.is_some(), "rules change: it is checked again");
     assert_eq!(engine.reason(&server.url("/private/x")), "robots.txt: Disallow: /private/");
-    assert_eq!(engine.story(&server.url("/robots.txt")), None, "a robots.txt is no page");
+    assert_eq!(engine.page_details(&server.url("/robots.txt")), None, "a robots.txt is no page");
 }
 
 #[tokio::test]
@@ -150,7 +147,7 @@ async fn a_server_with_unreachable_robots_is_skipped_and_its_pages_stay_due() {
     assert_eq!((summary.pages, summary.failed, summary.ended), (0, 1, EndReason::NothingDue));
     assert_eq!(summary.last_failure.unwrap(), format!("{}: status 503", server.url("/robots.txt")));
     assert_eq!(server.paths(), ["/robots.txt"]);
-    assert_eq!(engine.story(&server.url("/")).unwrap().state, PageState::Waiting);
+    assert_eq!(engine.page_details(&server.url("/")).unwrap().state, PageState::Waiting);
     assert_eq!(
         engine.catalog.robots(&server.url("/robots.txt")).unwrap().unwrap().state,
         RobotsState::Unreachable
@@ -332,9 +329,9 @@ async fn redirects_are_followed_within_bounds() {
         ["/", "/away", "/chain/0", "/chain/1", "/chain/2", "/chain/3", "/loop", "/start"]
     );
     assert_eq!((summary.pages, summary.ended), (8, EndReason::NothingDue));
-    let moved = engine.story(&url("http://b.example/start")).unwrap();
+    let moved = engine.page_details(&url("http://b.example/start")).unwrap();
     assert_eq!((moved.depth, moved.hops), (0, 1), "a seed that moved is a seed");
-    let last = engine.story(&url("http://b.example/chain/3")).unwrap();
+    let last = engine.page_details(&url("http://b.example/chain/3")).unwrap();
     assert_eq!((last.depth, last.hops), (1, 3));
 }
 
@@ -370,7 +367,7 @@ async fn a_private_seed_stays_due_until_it_is_allowed() {
         format!("{}: private address 127.0.0.1 (allow with --allow-private)", server.url("/robots.txt"))
     );
     assert!(server.log().is_empty());
-    assert_eq!(engine.story(&server.url("/")).unwrap().state, PageState::Waiting);
+    assert_eq!(engine.page_details(&server.url("/")).unwrap().state, PageState::Waiting);
     assert_eq!(engine.reconfigured(|config| config.allow_private = true).crawl().await.unwrap().pages, 31);
 }
 
@@ -421,8 +418,8 @@ async fn a_failure_is_tried_again_until_it_is_given_up() {
     let engine = TestEngine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed), (0, 3));
-    let story = engine.story(&server.url("/")).unwrap();
-    assert_eq!((story.state, story.attempts, story.due), (PageState::Failed, 3, None));
+    let details = engine.page_details(&server.url("/")).unwrap();
+    assert_eq!((details.state, details.attempts, details.due), (PageState::Failed, 3, None));
     assert_eq!(engine.reason(&server.url("/")), "connection closed before a response");
 }
 
@@ -472,7 +469,7 @@ async fn a_crawl_stops_on_request() {
     let summary = summary.unwrap();
     assert_eq!((summary.pages, summary.ended), (31, EndReason::Stopped));
     assert_eq!(
-        engine.story(&server.named("slow.example", "/")).unwrap().state,
+        engine.page_details(&server.named("slow.example", "/")).unwrap().state,
         PageState::Waiting,
         "nothing is recorded"
     );
@@ -492,11 +489,11 @@ async fn a_crawl_ends_when_its_time_is_over() {
 async fn a_paused_crawl_sends_no_request() {
     let server = TestServer::start(|_, path| tree(path)).await;
     let engine = TestEngine::new(config(), &[server.url("/")]);
-    engine.status.set_paused(true);
+    engine.status.set_disk_low(true);
     let resume = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
         assert!(server.log().is_empty());
-        engine.status.set_paused(false);
+        engine.status.set_disk_low(false);
     };
     let (summary, ()) = tokio::join!(engine.crawl(), resume);
     assert_eq!(summary.unwrap().pages, 31);

@@ -357,9 +357,9 @@ async fn a_request_that_panics_is_a_failure_of_its_page_alone() {
     engine.clock = Arc::new(BreakingClock(broken));
     let summary = engine.crawl().await.unwrap();
     assert_eq!((summary.pages, summary.failed, summary.ended), (3, 1, EndReason::NothingDue));
-    assert_eq!(engine.story(&server.url("/panic")).unwrap().state, PageState::Failed);
+    assert_eq!(engine.page_details(&server.url("/panic")).unwrap().state, PageState::Failed);
     assert_eq!(engine.reason(&server.url("/panic")), "internal error: the clock broke");
-    assert_eq!(engine.story(&server.url("/other")).unwrap().state, PageState::Stored);
+    assert_eq!(engine.page_details(&server.url("/other")).unwrap().state, PageState::Stored);
     assert!(summary.bytes < 1100, "no answer takes more than its share of memory: {}", summary.bytes);
 }
 

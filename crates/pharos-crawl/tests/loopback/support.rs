@@ -204,8 +204,8 @@ impl TestEngine {
         let event =
             LibraryEvent::CrawlStarted { seeds: seeds.to_vec(), rules: rules_from_config(&engine.config) };
         let record = LibraryRecord::new(seeds[0].clone(), now, RecordContent::Event(event));
-        let mut scoping = CrawlScope::load(engine.catalog.as_ref(), &engine.config).unwrap();
-        apply_record(&*engine.library, &*engine.catalog, &engine.config, &mut scoping, record);
+        let mut scope = CrawlScope::load(engine.catalog.as_ref(), &engine.config).unwrap();
+        apply_record(&*engine.library, &*engine.catalog, &engine.config, &mut scope, record);
         engine
     }
 
@@ -229,18 +229,18 @@ impl TestEngine {
         let (reports, applied) = mpsc::unbounded_channel();
         let (library, catalog, config) = (self.library.clone(), self.catalog.clone(), self.config.clone());
         let applier = tokio::task::spawn_blocking(move || {
-            let mut scoping = CrawlScope::load(catalog.as_ref(), &config).unwrap();
+            let mut scope = CrawlScope::load(catalog.as_ref(), &config).unwrap();
             while let Some(record) = arriving.blocking_recv() {
                 let page = record.url.id();
-                let woken = apply_record(&*library, &*catalog, &config, &mut scoping, record);
+                let due_sites = apply_record(&*library, &*catalog, &config, &mut scope, record);
                 // Any record may have changed the seed sites.
-                let absorbed = AppliedRecords {
+                let applied = AppliedRecords {
                     pages: vec![page],
-                    due_sites: woken,
+                    due_sites,
                     new_rules: true,
                     ..AppliedRecords::default()
                 };
-                let _ = reports.send(absorbed);
+                let _ = reports.send(applied);
             }
         });
         let summary = run_crawl(Crawl {
@@ -267,13 +267,13 @@ impl TestEngine {
             .collect()
     }
 
-    pub(crate) fn story(&self, page: &PageUrl) -> Option<PageDetails> {
+    pub(crate) fn page_details(&self, page: &PageUrl) -> Option<PageDetails> {
         self.catalog.page(page.id()).unwrap()
     }
 
     /// Returns the reason why a page failed or was refused.
     pub(crate) fn reason(&self, page: &PageUrl) -> String {
-        self.story(page).and_then(|story| story.reason).unwrap_or_default()
+        self.page_details(page).and_then(|page_details| page_details.reason).unwrap_or_default()
     }
 }
 
@@ -281,7 +281,7 @@ fn apply_record(
     library: &dyn Library,
     catalog: &dyn Catalog,
     config: &CrawlConfig,
-    scoping: &mut CrawlScope,
+    scope: &mut CrawlScope,
     record: LibraryRecord,
 ) -> Vec<pharos_core::SiteId> {
     let (position, next) = library.append(std::slice::from_ref(&record)).unwrap()[0];
@@ -290,7 +290,7 @@ fn apply_record(
         RecordContent::Revisit(_) | RecordContent::Event(_) => Vec::new(),
     };
     let summary = PageSummary { links: &links, indexable: true, digest: 1, ..PageSummary::default() };
-    let changes = interpret_record(scoping, config, &StoredRecord { position, next, record }, Some(summary));
+    let changes = interpret_record(scope, config, &StoredRecord { position, next, record }, Some(summary));
     catalog.apply(&changes, next).unwrap().due_sites
 }
 

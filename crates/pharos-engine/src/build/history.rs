@@ -345,11 +345,11 @@ mod tests {
 
     /// Returns URLs, scores and features of the results of some queries.
     fn answers(data: &DataDir) -> Vec<String> {
-        let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
+        let view = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
         let mut answers = Vec::new();
         for word in ["lighthouse", "rock", "ministry", "599"] {
-            let found = snapshot.search(&Query::Word(word.into()), 1000).unwrap();
-            let figures = snapshot.link_figures(&found.candidates).unwrap();
+            let found = view.search(&Query::Word(word.into()), 1000).unwrap();
+            let figures = view.link_figures(&found.candidates).unwrap();
             answers.push(format!("{word} {}", found.total));
             let mut lines: Vec<String> = found
                 .candidates
@@ -405,7 +405,7 @@ mod tests {
         ingest_pages(&interrupted, 600..610, false);
         let last = build_history(&interrupted, &config, |_| true).unwrap();
         assert_eq!((last.to, last.saved), (end, 512));
-        let snapshot = EmbeddedIndex::open_reader(&interrupted.index()).unwrap().view().unwrap();
-        assert_eq!(snapshot.pages().unwrap(), 610);
+        let view = EmbeddedIndex::open_reader(&interrupted.index()).unwrap().view().unwrap();
+        assert_eq!(view.pages().unwrap(), 610);
     }
 }

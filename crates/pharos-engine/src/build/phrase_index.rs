@@ -26,20 +26,20 @@ pub(crate) fn write_phrase_index(
     relations: &Relations,
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    let snapshot = generations.preview(history)?;
-    let mut sayings = PhraseIndexesBuilder::from_view(&*snapshot, GenerationScope::All)?;
+    let view = generations.preview(history)?;
+    let mut builder = PhraseIndexesBuilder::from_view(&*view, GenerationScope::All)?;
     for page in 0..relations.page_ranks().len() as u32 {
         if page.is_multiple_of(PAGES_PER_CHECK) {
             keep_going()?;
         }
         if relations.is_fetched(page) && !relations.is_hidden(page) {
             for anchor in relations.anchors(page)? {
-                sayings.phrases.add(&anchor.text, ANCHOR_WEIGHT * anchor.weight);
+                builder.phrases.add(&anchor.text, ANCHOR_WEIGHT * anchor.weight);
             }
         }
     }
     let folder = data.models();
-    PhraseIndexes::from_builder(sayings, config.suggest.phrases)
+    PhraseIndexes::from_builder(builder, config.suggest.phrases)
         .write(&folder)
         .map_err(|error| StoreError::io("write the phrase index to", &folder)(error).into())
 }

@@ -33,10 +33,10 @@ pub(crate) fn warm_up(
     relations: &Relations,
     check: ProgressCheck<'_>,
 ) -> Result<u64, EngineError> {
-    let snapshot = generations.preview(history)?;
+    let view = generations.preview(history)?;
     let mut queries = frequent_queries(data, config);
     if queries.is_empty() {
-        queries = titles(&*snapshot, relations)?;
+        queries = titles(&*view, relations)?;
     }
     let mut done = 0;
     for text in &queries {
@@ -44,9 +44,9 @@ pub(crate) fn warm_up(
         let tokens = Analyser::shared().tokens(text);
         let words: Vec<Query> = tokens.into_iter().take(WORDS).map(|token| Query::Word(token.text)).collect();
         for query in [Query::And(words.clone()), Query::Or(words)] {
-            let found = snapshot.search(&query, RESULTS)?;
-            snapshot.link_figures(&found.candidates)?;
-            snapshot.stored(&found.candidates)?;
+            let found = view.search(&query, RESULTS)?;
+            view.link_figures(&found.candidates)?;
+            view.stored(&found.candidates)?;
         }
         done += 1;
     }
@@ -65,7 +65,7 @@ fn frequent_queries(data: &DataDir, config: &Config) -> Vec<String> {
 }
 
 /// Returns the titles of the highest-ranked pages.
-fn titles(snapshot: &dyn IndexView, relations: &Relations) -> Result<Vec<String>, EngineError> {
+fn titles(view: &dyn IndexView, relations: &Relations) -> Result<Vec<String>, EngineError> {
     let ranks = relations.page_ranks();
     let mut pages: Vec<u32> = (0..ranks.len() as u32).filter(|page| relations.is_fetched(*page)).collect();
     // Some pages have neither text nor title.
@@ -82,7 +82,7 @@ fn titles(snapshot: &dyn IndexView, relations: &Relations) -> Result<Vec<String>
         if titles.len() == QUERIES {
             break;
         }
-        if let Some(stored) = snapshot.page(relations.id(page))?
+        if let Some(stored) = view.page(relations.id(page))?
             && !stored.fields.title.trim().is_empty()
             && known.insert(stored.fields.title.clone())
         {

@@ -109,8 +109,8 @@ impl OrderDispatcher {
 
     fn control_crawl(&self, order: CrawlOrder) -> Result<(), &'static str> {
         match order {
-            CrawlOrder::Pause => self.status.set_held(true),
-            CrawlOrder::Resume => self.status.set_held(false),
+            CrawlOrder::Pause => self.status.set_paused(true),
+            CrawlOrder::Resume => self.status.set_paused(false),
             CrawlOrder::Stop => {
                 let _ = self.halt.send(true);
             }
@@ -260,9 +260,9 @@ mod tests {
         run_with(&engine, vec![seed.clone()], move || {
             let order = |order| crate::execute_order(&there, &Config::default(), "desk", &order);
             order(Order::Crawl(CrawlOrder::Pause)).unwrap();
-            assert!(controlled.status().is_held());
+            assert!(controlled.status().is_paused());
             order(Order::Crawl(CrawlOrder::Resume)).unwrap();
-            assert!(!controlled.status().is_held());
+            assert!(!controlled.status().is_paused());
             let error = order(Order::Crawl(CrawlOrder::Start)).unwrap_err().to_string();
             assert!(error.contains(ALREADY_RUNNING), "{error}");
             order(Order::Recrawl(vec![seed.clone(), seed.join("/new").unwrap()])).unwrap();

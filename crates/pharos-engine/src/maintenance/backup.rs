@@ -230,11 +230,11 @@ impl BackupRun<'_> {
         let library = DiskLibrary::open_reader(&self.data.library())?;
         let files = library.files()?;
         self.copy_file(&self.data.config(), CopyExtent::Whole)?;
-        let absorbed = self.copy_catalog(round)?;
+        let applied = self.copy_catalog(round)?;
         if !self.copy_history()?
             || !self.copy_graph()?
             || !self.copy_derived()?
-            || !self.copy_library(&library, absorbed)?
+            || !self.copy_library(&library, applied)?
         {
             return Ok(None);
         }

@@ -235,8 +235,8 @@ impl Examination {
         };
         check(DoctorProgress::Derived)?;
         // Without a catalog, the library itself determines how much must be derived.
-        let absorbed = if known.is_some() { summary.absorbed } else { contents.end };
-        derived::examine(data, &library, &contents, absorbed, owned, &mut exam)?;
+        let applied = if known.is_some() { summary.applied } else { contents.end };
+        derived::examine(data, &library, &contents, applied, owned, &mut exam)?;
         if let Some(indexed) = indexed {
             index::examine(&indexed, known.as_ref(), &summary, &contents, &mut exam, check)?;
         }

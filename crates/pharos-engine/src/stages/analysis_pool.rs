@@ -21,7 +21,7 @@ pub(crate) struct AnalysisPool {
 /// Settings of content extraction.
 pub(crate) struct Extractor {
     rules: Cow<'static, RuleSet>,
-    weighing: TermWeighting,
+    term_weighting: TermWeighting,
 }
 
 impl AnalysisPool {
@@ -49,13 +49,16 @@ impl AnalysisPool {
 impl Extractor {
     pub(crate) fn from_config(config: &Config) -> Result<Self, EngineError> {
         let rules = RuleSet::named(&config.clean.rules, |path| fs::read_to_string(path))?;
-        Ok(Self { rules, weighing: TermWeighting::from(&config.clean) })
+        Ok(Self { rules, term_weighting: TermWeighting::from(&config.clean) })
     }
 
     /// Extracts the page object.
     pub(crate) fn extract(&self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> PageObject {
-        let options =
-            ExtractOptions { rules: &self.rules, term_weighting: self.weighing, ..ExtractOptions::default() };
+        let options = ExtractOptions {
+            rules: &self.rules,
+            term_weighting: self.term_weighting,
+            ..ExtractOptions::default()
+        };
         pharos_html::extract_page_with(url, content_type, body, &options)
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct RecordApplier {
     /// Current settings; operators can change them while the engine runs.
     config: watch::Receiver<Arc<Config>>,
     catalog: Arc<dyn Catalog>,
-    scoping: CrawlScope,
+    scope: CrawlScope,
     catalog_at: LibraryPosition,
     /// `None` if this run does not write derived data; a later run derives it from the library.
     derived: Option<DerivedWriter>,
@@ -65,9 +65,9 @@ impl RecordApplier {
                 })
             }
         };
-        let scoping = CrawlScope::load(&*catalog, &config.borrow().crawl)?;
+        let scope = CrawlScope::load(&*catalog, &config.borrow().crawl)?;
         let catalog_at = catalog.applied_position()?;
-        Ok(Self { config, catalog, scoping, catalog_at, derived, index, carry })
+        Ok(Self { config, catalog, scope, catalog_at, derived, index, carry })
     }
 
     /// Returns the position from which the library must be replayed for every store to catch up.
@@ -86,17 +86,17 @@ impl RecordApplier {
 
     /// Applies a group of records and returns the outcome that the crawler needs.
     pub(crate) fn apply(&mut self, group: Vec<AnalysedRecord>) -> Result<AppliedRecords, EngineError> {
-        let mut absorbed = AppliedRecords::default();
-        let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(absorbed) };
+        let mut report = AppliedRecords::default();
+        let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(report) };
         let mut all = Vec::new();
         let config = Arc::clone(&self.config.borrow());
-        let rules_before = self.scoping.rules().clone();
+        let rules_before = self.scope.rules().clone();
         // Records the catalog has already applied must not reinstate the rules in force at that time.
-        let mut replay_scoping = (group[0].stored.next <= self.catalog_at).then(|| self.scoping.clone());
+        let mut replay_scope = (group[0].stored.next <= self.catalog_at).then(|| self.scope.clone());
         for read in &group {
-            let scoping = match &mut replay_scoping {
+            let scope = match &mut replay_scope {
                 Some(replayed) if read.stored.next <= self.catalog_at => replayed,
-                _ => &mut self.scoping,
+                _ => &mut self.scope,
             };
             let summary = read.page.as_ref().map(|summary| PageSummary {
                 links: &summary.follow,
@@ -112,7 +112,7 @@ impl RecordApplier {
                     charset: &summary.page.charset,
                 },
             });
-            let mut changes = interpret_record(scoping, &config.crawl, &read.stored, summary);
+            let mut changes = interpret_record(scope, &config.crawl, &read.stored, summary);
             if read.stored.next <= self.catalog_at {
                 // The catalog has applied this record; only the `Visited` changes are needed, to detect outdated responses.
                 changes.retain(|change| matches!(change, CatalogChange::Visited { .. }));
@@ -121,23 +121,23 @@ impl RecordApplier {
         }
         let applied = self.catalog.apply(&all, end)?;
         self.catalog_at = self.catalog_at.max(end);
-        absorbed.due_sites = applied.due_sites;
-        absorbed.new_rules = *self.scoping.rules() != rules_before;
+        report.due_sites = applied.due_sites;
+        report.new_rules = *self.scope.rules() != rules_before;
         for change in all {
             match change {
-                CatalogChange::Removed(what) => absorbed.removed.push(what),
-                CatalogChange::Seed { .. } | CatalogChange::Alias { .. } => absorbed.new_rules = true,
-                CatalogChange::Recrawl { url, whole_site: false, .. } => absorbed.requested.push(url.id()),
+                CatalogChange::Removed(what) => report.removed.push(what),
+                CatalogChange::Seed { .. } | CatalogChange::Alias { .. } => report.new_rules = true,
+                CatalogChange::Recrawl { url, whole_site: false, .. } => report.requested.push(url.id()),
                 _ => {}
             }
         }
-        absorbed.pages = group
+        report.pages = group
             .iter()
             .map(|r| &r.stored.record)
             .filter(|r| is_fetch_attempt(r))
             .map(|r| r.url.id())
             .collect();
-        absorbed.stored_pages = group
+        report.stored_pages = group
             .iter()
             .filter_map(|read| {
                 let page = read.stored.record.url.clone();
@@ -151,7 +151,7 @@ impl RecordApplier {
         if let Some(derived) = &mut self.derived {
             derived.add(group.into_iter().map(AnalysedRecord::analysed))?;
         }
-        Ok(absorbed)
+        Ok(report)
     }
 
     fn index_group(
@@ -169,7 +169,7 @@ impl RecordApplier {
             let id = record.url.id();
             let mut change = match &record.content {
                 // Pages of a mirror site are not indexed.
-                RecordContent::Response(_) if self.scoping.is_mirror(&record.url) => None,
+                RecordContent::Response(_) if self.scope.is_mirror(&record.url) => None,
                 _ if outdated.contains(&(id, read.stored.position))
                     && !is_shown_version(&*self.catalog, id, read.stored.position)? =>
                 {
@@ -264,8 +264,8 @@ impl IndexUpdater {
     fn remove_site(&mut self, site: &SiteName) -> Result<(), EngineError> {
         self.apply()?;
         self.index.commit(self.at)?;
-        let snapshot = self.index.view()?;
-        let found = snapshot.search_addresses(&Query::Site(site.host().to_string()), usize::MAX)?;
+        let view = self.index.view()?;
+        let found = view.search_addresses(&Query::Site(site.host().to_string()), usize::MAX)?;
         // The query also matches subdomains and other ports.
         let pages = found.candidates.iter().map(|candidate| candidate.page);
         self.pending.extend(pages.filter(|page| page.site() == site.id()).map(IndexChange::Gone));
@@ -323,7 +323,7 @@ fn is_fetch_attempt(record: &LibraryRecord) -> bool {
 /// Logs the outcome of a builder request. A failed request concerns the builder only; the crawl continues.
 fn log_builder_request(fulfilled: Result<Option<BuilderRequest>, IndexError>) {
     match fulfilled {
-        Ok(wish) => info!(?wish, "builder request done"),
+        Ok(request) => info!(wish = ?request, "builder request done"),
         Err(error) => warn!(%error, "builder request failed"),
     }
 }
@@ -403,12 +403,12 @@ mod tests {
         updater.remove_site(&url("b.example/").site()).unwrap();
         updater.apply().unwrap();
         index.commit(at).unwrap();
-        let snapshot = index.view().unwrap();
-        let left = snapshot.search_addresses(&Query::All, 9).unwrap().candidates;
+        let view = index.view().unwrap();
+        let left = view.search_addresses(&Query::All, 9).unwrap().candidates;
         let mut left: Vec<String> =
-            snapshot.result_fields(&left).unwrap().into_iter().map(|card| card.url).collect();
+            view.result_fields(&left).unwrap().into_iter().map(|card| card.url).collect();
         left.sort();
         assert_eq!(left, ["http://a.example/", "http://c.example/", "http://sub.b.example/"]);
-        assert_eq!(snapshot.pages().unwrap(), 2);
+        assert_eq!(view.pages().unwrap(), 2);
     }
 }

@@ -172,12 +172,12 @@ mod tests {
 
     /// Returns stored fields, texts and the URLs that match some queries.
     fn indexed(data: &DataDir) -> (Vec<(ResultFields, StoredText)>, Vec<Vec<String>>) {
-        let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
+        let view = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
         let find = |query: Query| {
-            let found = snapshot.search_addresses(&query, 10).unwrap().candidates;
-            let cards = snapshot.result_fields(&found).unwrap();
+            let found = view.search_addresses(&query, 10).unwrap().candidates;
+            let fields = view.result_fields(&found).unwrap();
             let mut indexed: Vec<(ResultFields, StoredText)> =
-                cards.into_iter().zip(snapshot.texts(&found).unwrap()).collect();
+                fields.into_iter().zip(view.texts(&found).unwrap()).collect();
             indexed.sort_by(|(one, _), (other, _)| one.url.cmp(&other.url));
             indexed
         };

@@ -201,13 +201,13 @@ impl StatusWriter {
             process: std::process::id(),
             command: self.command.clone(),
             phase: self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-            disk_low: self.status.is_paused(),
-            paused: crawl.held,
+            disk_low: self.status.is_disk_low(),
+            paused: crawl.paused_by_operator,
             pages: crawl.pages,
             bytes: crawl.bytes,
             failed: crawl.failed,
             refused: crawl.refused,
-            in_flight: crawl.under_way,
+            in_flight: crawl.in_flight,
             fetchers: (self.fetchers)() as u64,
             sites: crawl.sites,
             queued: crawl.queued,
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(read_engine_status(&data), None);
         let engine = Engine::open(data.clone(), Config::default(), "up", true).unwrap();
         let publisher = engine.publish_status("up").unwrap();
-        engine.status().set_held(true);
+        engine.status().set_paused(true);
         let deadline = Instant::now() + Duration::from_secs(60);
         let status = loop {
             match read_engine_status(&data) {

@@ -132,11 +132,11 @@ fn evaluate_texts<M: DuplicateDetector>(method: &M, set: &LabelledSet, texts: &[
     let began = Instant::now();
     let mut grouping = GroupBuilder::new(signatures.len());
     grouping.join(method, &signatures);
-    let facts: Vec<PageAttributes> = (0..)
+    let attributes: Vec<PageAttributes> = (0..)
         .take(texts.len())
         .map(|first_seen| PageAttributes { first_seen, ..PageAttributes::default() })
         .collect();
-    let groups = grouping.finish(method, &signatures, &facts);
+    let groups = grouping.finish(method, &signatures, &attributes);
     let grouped_per_second = per_second(began);
 
     let bytes: usize = signatures.iter().flatten().map(|signature| method.bytes(signature)).sum();

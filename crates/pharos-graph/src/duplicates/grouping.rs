@@ -96,15 +96,15 @@ impl GroupBuilder {
         mut self,
         method: &M,
         signatures: &[Option<M::PageSignature>],
-        facts: &[PageAttributes],
+        attributes: &[PageAttributes],
     ) -> DuplicateGroups {
         for page in 0..self.parent.len() as u32 {
             self.parent[page as usize] = self.root(page);
         }
         if let Some(known_sets) = &self.known_sets {
-            split_chains(&mut self.parent, known_sets, method, signatures, facts);
+            split_chains(&mut self.parent, known_sets, method, signatures, attributes);
         }
-        DuplicateGroups::new(self.parent, facts, |one, other| {
+        DuplicateGroups::new(self.parent, attributes, |one, other| {
             let signature = |page: u32| signatures.get(page as usize)?.as_ref();
             match (signature(one), signature(other)) {
                 // Joined through a third page.
@@ -137,9 +137,10 @@ fn split_chains<M: DuplicateDetector>(
     known_sets: &[u32],
     method: &M,
     signatures: &[Option<M::PageSignature>],
-    facts: &[PageAttributes],
+    attributes: &[PageAttributes],
 ) {
-    let first_seen = |page: u32| (facts.get(page as usize).map_or(0, |facts| facts.first_seen), page);
+    let first_seen =
+        |page: u32| (attributes.get(page as usize).map_or(0, |attributes| attributes.first_seen), page);
     let signature = |page: u32| signatures.get(page as usize)?.as_ref();
     // Sets of known equal pages stay together: only their root is examined.
     let mut order: Vec<(u32, u32)> = (0..)

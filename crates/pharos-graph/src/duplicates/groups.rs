@@ -55,11 +55,11 @@ impl DuplicateGroups {
     /// Creates the groups from the root of each page's set.
     pub(super) fn new(
         mut roots: Vec<u32>,
-        facts: &[PageAttributes],
+        attributes: &[PageAttributes],
         extent: impl Fn(u32, u32) -> MatchExtent,
     ) -> Self {
-        let facts = |page: u32| facts.get(page as usize).copied().unwrap_or_default();
-        let first_seen = |page: u32| (facts(page).first_seen, page);
+        let attributes = |page: u32| attributes.get(page as usize).copied().unwrap_or_default();
+        let first_seen = |page: u32| (attributes(page).first_seen, page);
         let mut first: Vec<u32> = (0..roots.len() as u32).collect();
         for (page, root) in (0_u32..).zip(&roots) {
             let first = &mut first[*root as usize];
@@ -80,7 +80,7 @@ impl DuplicateGroups {
             Self { representatives: roots, members: Vec::with_capacity(copies.len()), ends: Vec::new() };
         for group in copies.chunk_by(|one, other| one.0 == other.0) {
             for (representative, page) in group {
-                let layout = match (facts(*representative).layout, facts(*page).layout) {
+                let layout = match (attributes(*representative).layout, attributes(*page).layout) {
                     (0, _) | (_, 0) => LayoutMatch::Unknown,
                     (one, other) if (one ^ other).count_ones() <= MAX_LAYOUT_BITS => LayoutMatch::Same,
                     _ => LayoutMatch::Different,

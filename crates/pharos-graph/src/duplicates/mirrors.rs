@@ -39,10 +39,10 @@ pub struct MirrorPair {
 /// Returns the pairs of mirror sites, by site number.
 pub fn mirror_pairs(
     groups: &DuplicateGroups,
-    facts: &[PageAttributes],
+    attributes: &[PageAttributes],
     options: &MirrorOptions,
 ) -> Vec<MirrorPair> {
-    let site = |page: u32| facts.get(page as usize).map(|facts| facts.site);
+    let site = |page: u32| attributes.get(page as usize).map(|attributes| attributes.site);
     let mut contents: HashMap<u32, u32> = HashMap::new();
     let mut common: HashMap<(u32, u32), u32> = HashMap::new();
     for page in 0..groups.pages() as u32 {
@@ -126,13 +126,13 @@ mod tests {
         let sign =
             |text: &str| ExactBytes.fingerprint(&PageText { raw: text.as_bytes(), ..PageText::default() });
         let digests: Vec<_> = pages.iter().map(|(_, text)| sign(text)).collect();
-        let facts: Vec<_> = pages
+        let attributes: Vec<_> = pages
             .iter()
             .map(|(site, _)| PageAttributes { site: *site, ..PageAttributes::default() })
             .collect();
         let mut grouping = GroupBuilder::new(pages.len());
         grouping.join(&ExactBytes, &digests);
-        (grouping.finish(&ExactBytes, &digests, &facts), facts)
+        (grouping.finish(&ExactBytes, &digests, &attributes), attributes)
     }
 
     #[test]
@@ -146,8 +146,8 @@ mod tests {
             pages.extend([(2, content), (3, content), (3, content)]);
         }
         pages.extend([(4, "home"), (4, "of its own"), (2, "new and not yet there")]);
-        let (groups, facts) = grouped(&pages);
-        let pairs = mirror_pairs(&groups, &facts, &MirrorOptions::default());
+        let (groups, attributes) = grouped(&pages);
+        let pairs = mirror_pairs(&groups, &attributes, &MirrorOptions::default());
         assert_eq!(alias_groups(&pairs, &names), [[0, 1], [2, 3]]);
         assert_eq!((pairs[0].common, pairs[0].share), (4, 1.0));
         assert_eq!(alias_groups(&pairs[..1], &["162.105.131.113", "www.pku.cn"]), [[1, 0]]);
@@ -168,8 +168,8 @@ mod tests {
             pages.extend(["one", "two", "three"].map(|content| (site, content)));
             pages.extend((0..4).map(|page| (site, own[(4 * site + page) as usize].as_str())));
         }
-        let (groups, facts) = grouped(&pages);
-        let aliases = alias_groups(&mirror_pairs(&groups, &facts, &MirrorOptions::default()), &names);
+        let (groups, attributes) = grouped(&pages);
+        let aliases = alias_groups(&mirror_pairs(&groups, &attributes, &MirrorOptions::default()), &names);
         assert_eq!(aliases, [(0..21).collect::<Vec<u32>>()]);
     }
 
@@ -180,10 +180,10 @@ mod tests {
         let other: Vec<String> = (0..16).map(|number| format!("other {number}")).collect();
         pages.extend(other.iter().map(|content| (1, content.as_str())));
         pages.extend(["a", "b", "c", "d"].iter().flat_map(|content| [(0, *content), (1, *content)]));
-        let (groups, facts) = grouped(&pages);
-        assert_eq!(mirror_pairs(&groups, &facts, &MirrorOptions::default()), []);
+        let (groups, attributes) = grouped(&pages);
+        assert_eq!(mirror_pairs(&groups, &attributes, &MirrorOptions::default()), []);
         let reprints = MirrorOptions { share: 0.2, min_contents: 3 };
-        assert_eq!(mirror_pairs(&groups, &facts, &reprints).len(), 1);
+        assert_eq!(mirror_pairs(&groups, &attributes, &reprints).len(), 1);
     }
 
     #[test]

@@ -19,12 +19,12 @@ fn signatures<M: DuplicateDetector>(method: &M, pages: &[LabelledPage]) -> Vec<O
     pages.iter().map(sign).collect()
 }
 
-fn grouped(pages: &[LabelledPage], facts: &[PageAttributes]) -> DuplicateGroups {
+fn grouped(pages: &[LabelledPage], attributes: &[PageAttributes]) -> DuplicateGroups {
     let method = MinHash::default();
     let signatures = signatures(&method, pages);
     let mut grouping = GroupBuilder::new(pages.len());
     grouping.join(&method, &signatures);
-    grouping.finish(&method, &signatures, facts)
+    grouping.finish(&method, &signatures, attributes)
 }
 
 #[test]
@@ -117,16 +117,16 @@ fn the_page_crawled_first_represents_its_copies() {
             let edited = writer.edited(&article, edit);
             writer.page(&edited, &template, 0)
         });
-    let facts = [(30, 7), (20, 7), (10, 0), (20, 9)].map(|(first_seen, layout)| PageAttributes {
+    let attributes = [(30, 7), (20, 7), (10, 0), (20, 9)].map(|(first_seen, layout)| PageAttributes {
         first_seen,
         layout,
         ..PageAttributes::default()
     });
-    let groups = grouped(&pages, &facts);
+    let groups = grouped(&pages, &attributes);
     assert_eq!([0, 1, 2, 3].map(|page| groups.representative(page)), [2; 4]);
     assert!(groups.members(3).iter().all(|member| member.layout == LayoutMatch::Unknown));
 
-    let groups = grouped(&pages[..2], &facts);
+    let groups = grouped(&pages[..2], &attributes);
     let expected = GroupMember { page: 0, extent: MatchExtent::Whole, layout: LayoutMatch::Same };
     assert_eq!(groups.iter().collect::<Vec<_>>(), [(1, &[expected][..])]);
 }
@@ -213,11 +213,11 @@ proptest! {
             .iter()
             .map(|(content, _)| ExactBytes.fingerprint(&PageText { raw: &[*content], ..PageText::default() }))
             .collect();
-        let facts: Vec<_> =
+        let attributes: Vec<_> =
             pages.iter().map(|(_, first_seen)| PageAttributes { first_seen: *first_seen, ..PageAttributes::default() }).collect();
         let mut grouping = GroupBuilder::new(pages.len());
         grouping.join(&ExactBytes, &digests);
-        let groups = grouping.finish(&ExactBytes, &digests, &facts);
+        let groups = grouping.finish(&ExactBytes, &digests, &attributes);
         for (number, (content, _)) in pages.iter().enumerate() {
             let copies = pages.iter().enumerate().filter(|(_, page)| page.0 == *content);
             let first = copies.clone().min_by_key(|(other, page)| (page.1, *other)).map(|(other, _)| other as u32);

@@ -196,7 +196,7 @@ impl RelationsBuilder {
                 domain: self.numbering.domain(page),
                 first_seen: content.first_seen,
                 layout: content.layout,
-                manner: content.display_hash,
+                display_hash: content.display_hash,
                 canonical: canonical.filter(|other| *other != page),
             };
             self.hashes.push((page, content.hash));

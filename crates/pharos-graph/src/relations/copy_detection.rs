@@ -30,7 +30,7 @@ pub(super) struct CopyDetector {
     pages: Vec<u32>,
     domains: Vec<u32>,
     titles: Vec<u32>,
-    facts: Vec<PageAttributes>,
+    attributes: Vec<PageAttributes>,
     /// Number of shingles of each text, `None` if there are too few.
     shingles: Vec<Option<NonZeroU32>>,
     /// File of full signatures: one row per text, zeros if it has no shingles.
@@ -48,7 +48,7 @@ pub(super) struct TextAttributes {
     pub(super) domain: u32,
     pub(super) first_seen: Timestamp,
     pub(super) layout: u32,
-    pub(super) manner: u32,
+    pub(super) display_hash: u32,
     /// Page declared as canonical, if it is another page.
     pub(super) canonical: Option<u32>,
 }
@@ -58,7 +58,7 @@ pub(super) struct TextAttributes {
 pub(super) struct CopyTables {
     /// Page of each text.
     pub(super) pages: Vec<u32>,
-    pub(super) facts: Vec<PageAttributes>,
+    pub(super) attributes: Vec<PageAttributes>,
     /// Text of each page, or [`NO_TEXT`].
     pub(super) texts: Vec<u32>,
     /// Groups of near-duplicates and exact copies.
@@ -78,7 +78,7 @@ impl CopyDetector {
             pages: Vec::new(),
             domains: Vec::new(),
             titles: Vec::new(),
-            facts: Vec::new(),
+            attributes: Vec::new(),
             shingles: Vec::new(),
             full: BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(directory)?),
             digests: Vec::new(),
@@ -90,13 +90,13 @@ impl CopyDetector {
         let number = self.pages.len() as u32;
         self.pages.push(text.page);
         self.domains.push(text.domain);
-        self.facts.push(PageAttributes {
+        self.attributes.push(PageAttributes {
             first_seen: text.first_seen.millis(),
             site: text.site,
             layout: text.layout,
         });
         let site = if fingerprint.is_distinctive { 0 } else { text.site + 1 };
-        self.digests.push((fingerprint.digest, (text.manner, site), number));
+        self.digests.push((fingerprint.digest, (text.display_hash, site), number));
         self.canonical.extend(text.canonical.map(|page| (number, page)));
         self.titles.push(fingerprint.title);
         self.shingles.push(fingerprint.full.as_ref().map(|full| full.shingles()));
@@ -124,7 +124,7 @@ impl CopyDetector {
         self.digests = Vec::new();
         self.full.flush()?;
         let full = FullSignatures { file: self.full.get_ref(), shingles: &self.shingles };
-        let signatures = compress_signatures(&full, &self.facts, &self.titles)?;
+        let signatures = compress_signatures(&full, &self.attributes, &self.titles)?;
 
         let (mut variants, mut claimed) = (HashMap::new(), HashMap::<u32, u32>::new());
         for CanonicalClaim { text, other, same_words } in claims {
@@ -154,17 +154,25 @@ impl CopyDetector {
             }
         }
         let variants = resolve_variants(&variants);
-        choose_representatives(&mut exact, &self.facts);
+        choose_representatives(&mut exact, &self.attributes);
         // Joining needs the most memory, so unused columns are dropped first.
         drop((self.titles, self.shingles, self.domains, self.full));
         grouping.join(&method, &signatures);
-        let groups = grouping.finish(&method, &signatures, &self.facts);
-        Ok(CopyTables { pages: self.pages, texts, facts: self.facts, groups, exact, signatures, variants })
+        let groups = grouping.finish(&method, &signatures, &self.attributes);
+        Ok(CopyTables {
+            pages: self.pages,
+            texts,
+            attributes: self.attributes,
+            groups,
+            exact,
+            signatures,
+            variants,
+        })
     }
 
     /// Lowers the priority of a page that declares another page as canonical.
     fn demote(&mut self, text: u32) {
-        let seen = &mut self.facts[text as usize].first_seen;
+        let seen = &mut self.attributes[text as usize].first_seen;
         *seen = seen.saturating_add(NON_CANONICAL_PENALTY);
     }
 
@@ -207,8 +215,8 @@ fn resolve_variants(variants: &HashMap<u32, u32>) -> HashMap<u32, u32> {
 }
 
 /// Makes the text seen first the representative of each set of equal texts.
-fn choose_representatives(exact: &mut [u32], facts: &[PageAttributes]) {
-    let first_seen = |text: u32| (facts[text as usize].first_seen, text);
+fn choose_representatives(exact: &mut [u32], attributes: &[PageAttributes]) {
+    let first_seen = |text: u32| (attributes[text as usize].first_seen, text);
     let mut representatives: Vec<u32> = (0..exact.len() as u32).collect();
     for (text, set) in (0..).zip(&*exact) {
         let representative = &mut representatives[*set as usize];
@@ -239,13 +247,13 @@ impl FullSignatures<'_> {
 /// Compresses the signatures of all texts, with the boilerplate of each site hidden.
 fn compress_signatures(
     full: &FullSignatures<'_>,
-    facts: &[PageAttributes],
+    attributes: &[PageAttributes],
     titles: &[u32],
 ) -> io::Result<Vec<Option<MinHashSignature>>> {
-    let site = |text: u32| facts[text as usize].site;
-    let mut order: Vec<u32> = (0..facts.len() as u32).collect();
+    let site = |text: u32| attributes[text as usize].site;
+    let mut order: Vec<u32> = (0..attributes.len() as u32).collect();
     order.sort_by_key(|text| site(*text));
-    let mut signatures = vec![None; facts.len()];
+    let mut signatures = vec![None; attributes.len()];
     for same_site in order.chunk_by(|one, other| site(*one) == site(*other)) {
         let mut sample = Vec::new();
         for text in same_site.iter().take(MAX_SAMPLED_PAGES) {

@@ -93,7 +93,7 @@ impl Relations {
 
     /// Returns the pairs of sites that mirror each other.
     pub fn mirrors(&self, options: &MirrorOptions) -> Vec<MirrorPair> {
-        let mut pairs = mirror_pairs(&self.copies.groups, &self.copies.facts, options);
+        let mut pairs = mirror_pairs(&self.copies.groups, &self.copies.attributes, options);
         pairs.retain(|pair| !self.is_site_hidden(pair.one) && !self.is_site_hidden(pair.other));
         pairs
     }

@@ -52,7 +52,10 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
     let degrees: Vec<u32> = (0..graph.pages()).map(|page| graph.links_from(page).len() as u32).collect();
     write_table(&mut out, &degrees)?;
     write_table(&mut out, &LinkGaps(graph))?;
-    write_table(&mut out, &(&copies.pages, &copies.texts, &copies.facts, &copies.groups, &copies.exact))?;
+    write_table(
+        &mut out,
+        &(&copies.pages, &copies.texts, &copies.attributes, &copies.groups, &copies.exact),
+    )?;
     let file = out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.sync_data()?;
     Ok(())
@@ -118,7 +121,7 @@ pub(super) fn load(path: &Path) -> Result<LoadedTables, GraphError> {
         counts,
         sites: SiteTable { names, of_page, domains, rank },
         graph,
-        copies: CopyTables { pages, texts, facts, groups, exact, ..CopyTables::default() },
+        copies: CopyTables { pages, texts, attributes: facts, groups, exact, ..CopyTables::default() },
     };
     if loaded.is_consistent(header.pages) { Ok(loaded) } else { Err(unusable("is damaged")) }
 }
@@ -139,7 +142,8 @@ impl LoadedTables {
             self.sites.of_page.len(),
             self.copies.texts.len(),
         ];
-        let text_lengths = [self.copies.facts.len(), self.copies.exact.len(), self.copies.groups.pages()];
+        let text_lengths =
+            [self.copies.attributes.len(), self.copies.exact.len(), self.copies.groups.pages()];
         let sites = self.sites.names.len();
         lengths.iter().all(|length| *length == all)
             && text_lengths.iter().all(|length| *length == texts)
@@ -154,7 +158,7 @@ impl LoadedTables {
                 .iter()
                 .all(|text| *text == super::copy_detection::NO_TEXT || (*text as usize) < texts)
             && self.copies.exact.iter().all(|text| (*text as usize) < texts)
-            && self.copies.facts.iter().all(|facts| (facts.site as usize) < sites)
+            && self.copies.attributes.iter().all(|facts| (facts.site as usize) < sites)
             && self.copies.groups.is_consistent()
             && self.page_rank.iter().all(|rank| rank.is_finite())
     }

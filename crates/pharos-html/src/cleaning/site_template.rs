@@ -80,15 +80,15 @@ mod tests {
 
     const NOTICE: &str = "Ferries leave every hour, except on days of strong wind.";
 
-    fn story(number: usize) -> String {
+    fn article(number: usize) -> String {
         format!(
             "Lighthouse number {number} was built of grey stone, and its lamp is lit at {number} past six."
         )
     }
 
-    fn own_text(template: &mut SiteTemplate, page: usize, story: &str) -> String {
+    fn own_text(template: &mut SiteTemplate, page: usize, article: &str) -> String {
         template
-            .remove_shared_lines(&format!("http://example.org/{page}"), &format!("{NOTICE}\n{story}"), 0.3)
+            .remove_shared_lines(&format!("http://example.org/{page}"), &format!("{NOTICE}\n{article}"), 0.3)
             .into_owned()
     }
 
@@ -96,9 +96,9 @@ mod tests {
     fn lines_common_to_all_pages_are_removed() {
         let mut template = SiteTemplate::default();
         for page in 1..40 {
-            let own = own_text(&mut template, page, &story(page));
+            let own = own_text(&mut template, page, &article(page));
             assert_eq!(own.contains("Ferries"), page < 4, "{page}");
-            assert!(own.ends_with(&story(page)));
+            assert!(own.ends_with(&article(page)));
         }
     }
 
@@ -106,10 +106,10 @@ mod tests {
     fn repeated_pages_and_copies_are_not_learnt() {
         let mut template = SiteTemplate::default();
         for _ in 0..10 {
-            assert!(own_text(&mut template, 1, &story(1)).contains("Ferries"), "one page is not enough");
+            assert!(own_text(&mut template, 1, &article(1)).contains("Ferries"), "one page is not enough");
         }
         for copy in 2..8 {
-            assert!(own_text(&mut template, copy, &story(1)).contains("number 1"), "a copy keeps its text");
+            assert!(own_text(&mut template, copy, &article(1)).contains("number 1"), "a copy keeps its text");
         }
     }
 }

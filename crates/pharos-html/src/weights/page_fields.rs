@@ -29,17 +29,17 @@ pub(crate) fn fill(
     page: &mut PageObject,
     dom: &Dom,
     blocks: &Blocks,
-    weighing: TermWeighting,
+    term_weighting: TermWeighting,
     abstract_chars: usize,
     is_body: impl Fn(usize) -> bool + Copy,
 ) {
     let found = emphasis::emphasis(dom, blocks, is_body);
     (page.headings, page.emphasised) = (found.headings, found.emphasised);
-    fill_from_tree(page, &found.tree, weighing, abstract_chars);
+    fill_from_tree(page, &found.tree, term_weighting, abstract_chars);
 }
 
 /// Fills the same fields for a document without markup: its lines are the blocks, and its headings are known.
-pub(crate) fn fill_from_text(page: &mut PageObject, weighing: TermWeighting, abstract_chars: usize) {
+pub(crate) fn fill_from_text(page: &mut PageObject, term_weighting: TermWeighting, abstract_chars: usize) {
     let text = std::mem::take(&mut page.text);
     let headings: HashSet<&str> = page.headings.iter().chain([&page.title]).map(String::as_str).collect();
     let mut tree = BlockTree::new();
@@ -47,14 +47,19 @@ pub(crate) fn fill_from_text(page: &mut PageObject, weighing: TermWeighting, abs
         let factor = if headings.contains(line) { emphasis::HEADING_FACTOR } else { 1.0 };
         tree.add_leaf(0, factor, line);
     }
-    fill_from_tree(page, &tree, weighing, abstract_chars);
+    fill_from_tree(page, &tree, term_weighting, abstract_chars);
     page.text = text;
 }
 
-fn fill_from_tree(page: &mut PageObject, tree: &BlockTree, weighing: TermWeighting, abstract_chars: usize) {
-    let mut terms = tree.term_weights(weighing.propagation());
-    let keywords = select_terms(&terms, KeywordSelection::Relative(weighing.keyword_factor as f32));
-    let keywords = select_terms(keywords, KeywordSelection::Absolute(weighing.keywords));
+fn fill_from_tree(
+    page: &mut PageObject,
+    tree: &BlockTree,
+    term_weighting: TermWeighting,
+    abstract_chars: usize,
+) {
+    let mut terms = tree.term_weights(term_weighting.propagation());
+    let keywords = select_terms(&terms, KeywordSelection::Relative(term_weighting.keyword_factor as f32));
+    let keywords = select_terms(keywords, KeywordSelection::Absolute(term_weighting.keywords));
     if page.keywords.is_empty() {
         page.keywords = keywords.iter().map(|t| t.term.clone()).collect();
     }

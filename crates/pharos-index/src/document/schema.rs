@@ -82,7 +82,7 @@ pub(crate) struct SchemaFields {
     pub copy_fetched: Field,
     pub copy_position: Field,
     pub web: LinkFigureFields,
-    pub likeness: SignatureFields,
+    pub signature: SignatureFields,
 }
 
 /// Kind of every page.
@@ -129,7 +129,7 @@ pub(crate) fn schema() -> (Schema, SchemaFields) {
         copy_fetched: builder.add_i64_field("copy_fetched", STORED),
         copy_position: builder.add_u64_field("copy_position", STORED),
         web: LinkFigureFields::add_to(&mut builder),
-        likeness: SignatureFields::add_to(&mut builder),
+        signature: SignatureFields::add_to(&mut builder),
     };
     (builder.build(), fields)
 }
@@ -213,7 +213,7 @@ impl SchemaFields {
         );
         self.web.write(&document.link_figures, &mut out);
         let signature = document.signature.as_deref().filter(|signature| signature.len() <= MAX_SIGNATURE);
-        self.likeness.write(document.group, signature, &mut out);
+        self.signature.write(document.group, signature, &mut out);
         self.add_copies(&mut out, &document.url, &copies[..copies.len().min(MAX_COPIES)]);
         out
     }

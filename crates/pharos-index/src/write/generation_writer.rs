@@ -49,8 +49,8 @@ impl GenerationWriter {
         self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
     }
 
-    pub(crate) fn commit(&mut self, absorbed: LibraryPosition) -> Result<(), IndexError> {
-        self.commit_with_payload(&absorbed.to_u64().to_string())
+    pub(crate) fn commit(&mut self, applied: LibraryPosition) -> Result<(), IndexError> {
+        self.commit_with_payload(&applied.to_u64().to_string())
     }
 
     /// Commits with a payload that is stored in the commit.

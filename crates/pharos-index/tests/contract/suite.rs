@@ -437,9 +437,9 @@ pub(crate) fn result_fields_need_no_text(maker: &dyn Maker) {
     index.commit(at(9)).unwrap();
     let view = index.view().unwrap();
     let found = view.search(&word("text"), 1).unwrap().candidates;
-    let card = &view.result_fields(&found).unwrap()[0];
+    let fields = &view.result_fields(&found).unwrap()[0];
     assert_eq!(
-        (card.title.as_str(), card.date.as_deref(), card.archive),
+        (fields.title.as_str(), fields.date.as_deref(), fields.archive),
         ("灯塔", Some("2026-01-31"), false)
     );
     assert_eq!(view.texts(&found).unwrap()[0].body, "text");
@@ -471,12 +471,12 @@ pub(crate) fn static_rank_is_added_to_the_score(maker: &dyn Maker) {
     let ask = |rank_weight: f32| -> Vec<(String, f32)> {
         let found =
             view.retrieve(&RetrievalRequest { rank_weight, ..RetrievalRequest::new(&lamp, 9) }).unwrap();
-        let cards = view.result_fields(&found.candidates).unwrap();
+        let results = view.result_fields(&found.candidates).unwrap();
         found
             .candidates
             .iter()
-            .zip(cards)
-            .map(|(c, card)| (card.url.replace("http://www.example.org", ""), c.score))
+            .zip(results)
+            .map(|(c, fields)| (fields.url.replace("http://www.example.org", ""), c.score))
             .collect()
     };
     assert_eq!(ask(0.0)[0].0, "/3");

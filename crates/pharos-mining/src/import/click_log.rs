@@ -24,13 +24,20 @@ use crate::log::records::{AnyRecord, ClickKind, ClickRecord, QueryRecord, new_id
 /// Maximum number of searches that later clicks may be attributed to.
 const MAX_SEARCHES: usize = 1 << 16;
 
-fn click(at: Timestamp, impression: String, visit: String, asked: &str, url: &str, rank: u32) -> ClickRecord {
+fn click(
+    at: Timestamp,
+    impression: String,
+    visit: String,
+    searched: &str,
+    url: &str,
+    rank: u32,
+) -> ClickRecord {
     ClickRecord {
         at,
         impression,
         visit,
         kind: ClickKind::Result,
-        searched: asked.to_string(),
+        searched: searched.to_string(),
         rank: Some(rank),
         order: None,
         url: Some(url.to_string()),
@@ -44,9 +51,9 @@ pub(crate) fn read_five_lines(
     options: &ImportOptions,
     out: &mut RecordCounter<'_>,
 ) -> io::Result<()> {
-    five_lines(source, options.zone, out, |at, [address, asked, url, rank]| {
+    five_lines(source, options.zone, out, |at, [address, searched, url, rank]| {
         let rank = rank.parse().ok().filter(|rank| *rank > 0).ok_or("no rank")?;
-        Ok(AnyRecord::Click(click(at, new_id(), visit(options, address), asked, url, rank)))
+        Ok(AnyRecord::Click(click(at, new_id(), visit(options, address), searched, url, rank)))
     })
 }
 

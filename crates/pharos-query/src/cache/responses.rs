@@ -72,8 +72,8 @@ impl ResponseCache {
 
     /// Returns the cached response for this state.
     pub(crate) fn get(&self, key: &ResponseKey, state: &ResponseState) -> Option<SearchResponse> {
-        let known = self.0.as_ref()?.get(key).filter(|cached| cached.state == *state);
-        known.map(|cached| cached.answer.clone())
+        let cached = self.0.as_ref()?.get(key).filter(|cached| cached.state == *state);
+        cached.map(|cached| cached.answer.clone())
     }
 
     /// Returns the cached response for this state without counting a miss, for callers that use [`Self::get`] next:

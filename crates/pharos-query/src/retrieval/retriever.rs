@@ -132,9 +132,9 @@ impl Retriever<'_> {
     pub(crate) fn retrieve_with_history(
         &self,
         retrieval_query: RetrievalQuery<'_>,
-        known: &HistoryResults,
+        cached: &HistoryResults,
     ) -> Result<Option<RankedResults>, IndexError> {
-        self.retrieve_from(retrieval_query, CandidateSource::latest_with_history(self.view, known))
+        self.retrieve_from(retrieval_query, CandidateSource::latest_with_history(self.view, cached))
     }
 
     fn retrieve_from(
@@ -255,10 +255,10 @@ impl Retriever<'_> {
         let RetrievalQuery { expression, text, options } = retrieval_query;
         let needs_more = intent::may_name_site(expression) || self.boosts.boosted().next().is_some();
         let of_index = candidates.iter().filter(|_| needs_more).map(|candidate| candidate.page);
-        let mut known: PageSet = of_index.collect();
+        let mut cached: PageSet = of_index.collect();
         let mut new = |more: Vec<Candidate>| -> (Vec<Candidate>, Vec<PageId>) {
             let pages = more.iter().map(|candidate| candidate.page).collect();
-            (more.into_iter().filter(|candidate| known.insert(candidate.page)).collect(), pages)
+            (more.into_iter().filter(|candidate| cached.insert(candidate.page)).collect(), pages)
         };
         let with = |filter: Query| {
             let mut both = match query.clone() {

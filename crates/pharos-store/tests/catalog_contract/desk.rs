@@ -119,8 +119,8 @@ pub(crate) fn sites_are_filtered_and_sorted(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.site_row(at_site("unknown.example", "/").site().id()).unwrap(), None);
 }
 
-fn places(troubles: &[PageFailure]) -> Vec<String> {
-    troubles.iter().map(|t| t.url.as_str().trim_start_matches("http://").replace(".example", "")).collect()
+fn places(failures: &[PageFailure]) -> Vec<String> {
+    failures.iter().map(|t| t.url.as_str().trim_start_matches("http://").replace(".example", "")).collect()
 }
 
 pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {

@@ -20,7 +20,7 @@ pub(crate) struct Everything {
     seeds: Vec<SiteName>,
     unvisited: Vec<(SiteName, Option<Timestamp>)>,
     sites: Vec<SiteRow>,
-    troubles: Vec<PageFailure>,
+    failures: Vec<PageFailure>,
     removed: Vec<String>,
     due: [HashSet<PageUrl>; 3],
     next_due: Option<Timestamp>,
@@ -50,11 +50,11 @@ pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
     let by_name = SiteQuery { order: SiteOrder::Name, limit: 100, ..SiteQuery::default() };
     let sites = catalog.list_sites(&by_name).unwrap();
     assert_eq!(sites.total, sites.rows.len() as u64);
-    let mut troubles =
+    let mut failures =
         catalog.failures(&PageFailureQuery { limit: 10_000, ..PageFailureQuery::default() }).unwrap();
-    assert!(troubles.is_sorted_by(|a, b| a.at >= b.at));
-    assert_eq!(troubles.len() as u64, counts.failed + counts.refused);
-    troubles.sort_by(|a, b| a.url.cmp(&b.url));
+    assert!(failures.is_sorted_by(|a, b| a.at >= b.at));
+    assert_eq!(failures.len() as u64, counts.failed + counts.refused);
+    failures.sort_by(|a, b| a.url.cmp(&b.url));
     let mut removed: Vec<String> = catalog.removed().unwrap().iter().map(|r| format!("{r:?}")).collect();
     removed.sort();
     let due = [0, 5, 100].map(|now| {
@@ -71,7 +71,7 @@ pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
         seeds,
         unvisited,
         sites: sites.rows,
-        troubles,
+        failures,
         removed,
         due,
         next_due: catalog.next_due(at(3)).unwrap(),

@@ -38,8 +38,8 @@ pub(crate) fn a_page_can_be_recrawled(path: &Path, open: Open<'_>) {
     let unmoved = ["/waiting", "/removed", "/unknown"].map(|page| again(page, false, 10));
     assert_eq!(catalog.apply(&unmoved, position(8)).unwrap(), ApplyResult::default());
     let elsewhere = PageUrl::parse("http://unheard-of.example/").unwrap();
-    let wish = CatalogChange::Recrawl { url: elsewhere, whole_site: false, at: at(10) };
-    assert_eq!(catalog.apply(&[wish], position(9)).unwrap(), ApplyResult::default());
+    let request = CatalogChange::Recrawl { url: elsewhere, whole_site: false, at: at(10) };
+    assert_eq!(catalog.apply(&[request], position(9)).unwrap(), ApplyResult::default());
     assert_eq!(everything(&*catalog), before, "a recrawl request creates no page and no site");
     // A page that is due already is not postponed, and its attempts are reset.
     catalog.apply(&[again("/late", false, 10)], position(11)).unwrap();
@@ -85,13 +85,13 @@ pub(crate) fn a_site_can_be_recrawled(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.page(other.id()).unwrap().unwrap().due, None, "of another site");
     assert!(catalog.is_removed(&url("/removed")).unwrap());
     // Replayed after newer visits.
-    let wish = again("/any", true, 10);
+    let request = again("/any", true, 10);
     let visits = ["/stored", "/refused", "/deleted", "/late", "/before", "/after"];
     let mut newer: Vec<CatalogChange> = (20..).zip(visits).map(|(n, page)| answered(page, 30, n)).collect();
     newer.push(back_off(30, 700));
     catalog.apply(&newer, position(40)).unwrap();
     let before = everything(&*catalog);
-    assert_eq!(catalog.apply(&[wish], position(41)).unwrap(), ApplyResult::default());
+    assert_eq!(catalog.apply(&[request], position(41)).unwrap(), ApplyResult::default());
     assert_eq!(everything(&*catalog), before);
     assert_eq!(catalog.site(site).unwrap().unwrap().not_before, Some(at(700)));
     // A back-off from before the request does not return when it is replayed.

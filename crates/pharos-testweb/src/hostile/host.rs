@@ -28,7 +28,7 @@ pub(super) struct HostExpectation {
     pub(super) name: usize,
     pub(super) path: String,
     pub(super) outcome: ExpectedOutcome,
-    pub(super) says: Option<&'static str>,
+    pub(super) text: Option<&'static str>,
     pub(super) note: &'static str,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct HostileRequest {
     /// Number of earlier requests to this host.
     pub(super) earlier: u64,
     /// `true` after [`remove_page`](super::HostileWeb::remove_page) for this URL.
-    pub(super) taken_away: bool,
+    pub(super) is_removed: bool,
     pub(super) urls: Arc<HostUrls>,
 }
 
@@ -250,14 +250,14 @@ impl HostileHost {
         outcome: ExpectedOutcome,
         note: &'static str,
     ) -> HostileHost {
-        self.expectations.push(HostExpectation { name, path: path.into(), outcome, says: None, note });
+        self.expectations.push(HostExpectation { name, path: path.into(), outcome, text: None, note });
         self
     }
 
     /// Adds the expected text to the last expectation.
     pub(super) fn with_text(mut self, text: &'static str) -> HostileHost {
         if let Some(last) = self.expectations.last_mut() {
-            last.says = Some(text);
+            last.text = Some(text);
         }
         self
     }

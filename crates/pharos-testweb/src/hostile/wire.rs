@@ -44,7 +44,7 @@ pub(super) struct HostileState {
     pub(super) log: Arc<RequestLog>,
     pub(super) urls: Arc<HostUrls>,
     /// URLs of removed pages.
-    pub(super) taken_away: Mutex<HashSet<String>>,
+    pub(super) removed_pages: Mutex<HashSet<String>>,
     pub(super) connections: AtomicU64,
     pub(super) permits: Arc<Semaphore>,
     /// Maximum lifetime of a connection.
@@ -82,15 +82,15 @@ impl HostileState {
             user_agent: head.user_agent.into(),
         });
         let url = format!("{}{}", self.urls.base(served.host.scheme(), &name), head.path);
-        let taken_away =
-            self.taken_away.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&url);
+        let is_removed =
+            self.removed_pages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&url);
         let request = HostileRequest {
             host: name,
             path: head.path,
             if_none_match: head.if_none_match,
             if_modified_since: head.if_modified_since,
             earlier: served.requests.fetch_add(1, Ordering::Relaxed),
-            taken_away,
+            is_removed,
             urls: self.urls.clone(),
         };
         (request, guard)

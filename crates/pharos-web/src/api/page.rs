@@ -386,15 +386,15 @@ mod tests {
         assert_eq!(status, StatusCode::OK);
         let size = a["versions"][0]["size"].as_u64().unwrap();
         assert!(size > 20, "{a}");
-        let snapshot = PAGES[0].cached_page();
+        let cached_page = PAGES[0].cached_page();
         assert_eq!(
             a,
             json!({
                 "url": "https://www.example.org/a", "state": "stored", "searchable": true, "title": "Lighthouse", "lang": "en",
-                "fetched": "2026-01-31T12:00:00Z", "found": "2026-01-31T12:00:00Z", "status": 200, "cached_url": snapshot,
+                "fetched": "2026-01-31T12:00:00Z", "found": "2026-01-31T12:00:00Z", "status": 200, "cached_url": cached_page,
                 "versions": [{
                     "at": "2026-01-31T12:00:00Z", "status": 200, "digest": "00000000000000ff", "kept": "whole", "size": size,
-                    "snapshot_url": format!("{snapshot}?at=20260131120000"),
+                    "snapshot_url": format!("{cached_page}?at=20260131120000"),
                 }],
             })
         );

@@ -61,7 +61,7 @@ pub(crate) async fn stats(State(app): State<AppState>) -> Result<Response, ApiEr
 }
 
 fn count(service: &Service) -> Result<Stats, ServiceError> {
-    let snapshot = service.search.view()?;
+    let view = service.search.view()?;
     let catalog = SqliteCatalog::open_reader(&service.data.catalog())?;
     let (counts, last_visit) = match &catalog {
         Some(catalog) => (catalog.counts()?, catalog.last_visit()?),
@@ -72,7 +72,7 @@ fn count(service: &Service) -> Result<Stats, ServiceError> {
         stored: counts.stored,
         known: counts.pages,
         sites: counts.sites_visited,
-        generation: snapshot.state_id().to_string(),
+        generation: view.state_id().to_string(),
         last_fetched: last_visit.map(|at| at.to_string()),
     })
 }

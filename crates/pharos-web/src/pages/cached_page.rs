@@ -480,13 +480,13 @@ mod tests {
     /// Returns a catalog that contains the indexed version.
     fn catalog(service: &Service, page: &TestPage) -> SqliteCatalog {
         let catalog = SqliteCatalog::open_writer(&service.data.catalog()).unwrap();
-        let card = service.search.page(page.url().id()).unwrap().unwrap();
+        let stored = service.search.page(page.url().id()).unwrap().unwrap();
         visit(
             service,
             &catalog,
             page,
-            card.fetched,
-            ResponseSummary { position: card.position, ..answered(page.text) },
+            stored.fetched,
+            ResponseSummary { position: stored.position, ..answered(page.text) },
         );
         catalog
     }

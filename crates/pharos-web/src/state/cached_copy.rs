@@ -249,13 +249,13 @@ fn main_content(
     if pharos_html::is_html_like(content_type, body) {
         let config = &service.config.clean;
         let rules = RuleSet::named(&config.rules, |path| fs::read_to_string(path))?;
-        let wish = ExtractOptions {
+        let options = ExtractOptions {
             rules: &rules,
             term_weighting: TermWeighting::from(config),
             html: true,
             ..ExtractOptions::default()
         };
-        return Ok(Some(pharos_html::extract_page_with(url, content_type, body, &wish)));
+        return Ok(Some(pharos_html::extract_page_with(url, content_type, body, &options)));
     }
     let derived = DerivedReader::open(&service.data.library(), pharos_html::VERSION);
     if let Some(stored) = derived.page_without_links(position)?.filter(|stored| stored.url == *url) {

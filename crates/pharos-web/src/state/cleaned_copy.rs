@@ -108,14 +108,14 @@ fn clean(
     rules: &RuleSet,
     config: &CleanConfig,
 ) -> Cleaned {
-    let wish = ExtractOptions {
+    let options = ExtractOptions {
         rules,
         term_weighting: TermWeighting::from(config),
         html: true,
         blocks: true,
         ..ExtractOptions::default()
     };
-    let page = pharos_html::extract_page_with(url, content_type, body, &wish);
+    let page = pharos_html::extract_page_with(url, content_type, body, &options);
     let lines: usize =
         page.blocks.iter().filter_map(|block| Some(block["text"].as_str()?.lines().count())).sum();
     let explanation =

@@ -267,9 +267,9 @@ impl LearningWorker {
 
     /// Rebuilds suggestions if pages or queries are new and the last rebuild is long enough ago.
     fn rebuild_help(&mut self, queries: Vec<(String, u64)>) -> Result<(), pharos_query::QueryError> {
-        let snapshot = self.search.view()?;
+        let view = self.search.view()?;
         if let Some(inputs) = &self.last_rebuild {
-            let is_new = inputs.generation != snapshot.state_id() || inputs.queries != queries;
+            let is_new = inputs.generation != view.state_id() || inputs.queries != queries;
             if !is_new || inputs.when.elapsed() < self.rest {
                 return Ok(());
             }
@@ -279,21 +279,21 @@ impl LearningWorker {
         let models = self.data.models();
         self.search.set_suggestion_sources(SuggestionSources::collect(
             &models,
-            &*snapshot,
+            &*view,
             queries.clone(),
             &self.config.suggest,
             &before,
         )?);
         self.rest = self.config.suggest.refresh.max(started.elapsed() * MAX_SHARE);
-        let generation = snapshot.state_id().to_string();
+        let generation = view.state_id().to_string();
         self.last_rebuild = Some(RebuildInputs { when: Instant::now(), generation, queries });
         Ok(())
     }
 
     /// Warms up a new history with frequent queries.
     fn warm_history(&mut self) -> Result<(), pharos_query::QueryError> {
-        let snapshot = self.search.view()?;
-        let history = snapshot.history().map(String::from);
+        let view = self.search.view()?;
+        let history = view.history().map(String::from);
         if history != self.history {
             let queries = self.shared.with_memory(|memory| memory.frequent(WARM_UP_QUERIES));
             let count = self.search.warm(queries.iter().map(String::as_str))?;

@@ -27,11 +27,11 @@ fn ingest(data: &DataDir, records: Vec<LibraryRecord>) {
 }
 
 fn find(data: &DataDir, words: &str) -> Vec<String> {
-    let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
+    let view = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
     let tokens = Analyser::shared().tokens(words);
     let query = Query::And(tokens.into_iter().map(|token| Query::Word(token.text)).collect());
-    let found = snapshot.search_addresses(&query, 10).unwrap().candidates;
-    snapshot.result_fields(&found).unwrap().into_iter().map(|card| card.url).collect()
+    let found = view.search_addresses(&query, 10).unwrap().candidates;
+    view.result_fields(&found).unwrap().into_iter().map(|card| card.url).collect()
 }
 
 fn figures(data: &DataDir, address: &str) -> LinkFigures {
@@ -100,14 +100,14 @@ fn the_index_holds_the_link_features_of_a_page() {
     let of_address = url("copy.example/lamps");
     let depths = (of_address.domain_depth() as u32, of_address.directory_depth() as u32);
     assert_eq!((again.in_degree, again.domain_depth, again.directory_depth), (3, depths.0, depths.1));
-    let snapshot = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
-    let all = snapshot.search_addresses(&Query::All, 10).unwrap().candidates;
-    let likeness = snapshot.signatures(&all).unwrap();
+    let view = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
+    let all = view.search_addresses(&Query::All, 10).unwrap().candidates;
+    let signatures = view.signatures(&all).unwrap();
     let groups: Vec<_> = all
         .iter()
-        .zip(likeness)
+        .zip(signatures)
         .filter(|(candidate, _)| [first, copy].map(|page| relations.id(page)).contains(&candidate.page))
-        .map(|(_, likeness)| likeness.group)
+        .map(|(_, signatures)| signatures.group)
         .collect();
     assert_eq!(groups, [Some(relations.id(first)); 2], "unchanged text stays in its group");
 }

@@ -22,7 +22,7 @@ const RECHECK_DELAY: Duration = Duration::from_millis(200);
 /// The catalog, and the position it had applied when the check began.
 pub(super) struct OpenCatalog {
     pub(super) catalog: SqliteCatalog,
-    absorbed: LibraryPosition,
+    applied: LibraryPosition,
     place: String,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct OpenCatalog {
 #[derive(Default)]
 pub(super) struct CatalogSummary {
     /// Position that the catalog has applied.
-    pub(super) absorbed: LibraryPosition,
+    pub(super) applied: LibraryPosition,
     /// Searchable pages with the position of their current response.
     pub(super) indexable: HashMap<PageId, LibraryPosition>,
 }
@@ -52,7 +52,7 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
     let opened = SqliteCatalog::open_reader(&data.catalog())
         .and_then(|catalog| catalog.map(|catalog| Ok((catalog.applied_position()?, catalog))).transpose());
     match opened {
-        Ok(Some((absorbed, catalog))) => Ok(Some(OpenCatalog { catalog, absorbed, place })),
+        Ok(Some((applied, catalog))) => Ok(Some(OpenCatalog { catalog, applied, place })),
         Ok(None) => {
             if !DiskLibrary::open_reader(&data.library())?.files()?.is_empty() {
                 exam.needs.catalog = true;
@@ -71,36 +71,36 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
 
 /// Compares the catalog with the library.
 pub(super) fn examine(
-    known: &OpenCatalog,
+    open: &OpenCatalog,
     library: &DiskLibrary,
     contents: &LibraryContents,
     owned: bool,
     exam: &mut Examination,
     check: ProgressCheck<'_>,
 ) -> Result<CatalogSummary, EngineError> {
-    let problems = known.catalog.check()?;
+    let problems = open.catalog.check()?;
     let sound = problems.is_empty();
     for problem in problems {
         exam.needs.catalog = true;
-        exam.fault(CheckedStore::Catalog, &known.place, problem, DISAGREEMENT, CURE);
+        exam.fault(CheckedStore::Catalog, &open.place, problem, DISAGREEMENT, CURE);
     }
-    let mut summary = CatalogSummary { absorbed: known.absorbed, indexable: HashMap::new() };
-    if known.absorbed > contents.end {
+    let mut summary = CatalogSummary { applied: open.applied, indexable: HashMap::new() };
+    if open.applied > contents.end {
         exam.needs.catalog = true;
         let what = format!(
             "it has applied the library up to {}, but the library ends at {}: the end of the library is lost",
-            known.absorbed, contents.end
+            open.applied, contents.end
         );
-        exam.fault(CheckedStore::Catalog, &known.place, what, DISAGREEMENT, CURE);
+        exam.fault(CheckedStore::Catalog, &open.place, what, DISAGREEMENT, CURE);
         // Catalog entries about the lost end are useless.
         return Ok(summary);
     }
-    match compare(known, library, contents, owned, exam, check, &mut summary) {
+    match compare(open, library, contents, owned, exam, check, &mut summary) {
         // The damage is reported above and ends the comparison.
         Err(EngineError::Store(StoreError::CatalogDamaged { .. } | StoreError::Catalog(_))) if !sound => {}
         Err(EngineError::Store(StoreError::CatalogDamaged { detail, .. } | StoreError::Catalog(detail))) => {
             exam.needs.catalog = true;
-            exam.fault(CheckedStore::Catalog, &known.place, detail, DAMAGE, CURE);
+            exam.fault(CheckedStore::Catalog, &open.place, detail, DAMAGE, CURE);
         }
         other => other?,
     }
@@ -108,7 +108,7 @@ pub(super) fn examine(
 }
 
 fn compare(
-    known: &OpenCatalog,
+    open: &OpenCatalog,
     library: &DiskLibrary,
     contents: &LibraryContents,
     owned: bool,
@@ -116,7 +116,7 @@ fn compare(
     check: ProgressCheck<'_>,
     summary: &mut CatalogSummary,
 ) -> Result<(), EngineError> {
-    let catalog = &known.catalog;
+    let catalog = &open.catalog;
     exam.report.pages = catalog.counts()?.pages;
     let mut seen = vec![false; contents.responses().len()];
     let mut after = None;
@@ -130,14 +130,14 @@ fn compare(
         for mut entry in batch {
             let id = entry.url.id();
             let mut versions = catalog.versions(id)?;
-            let mut wrong = disagreements(&entry, &versions, known.absorbed, contents, exam);
+            let mut wrong = disagreements(&entry, &versions, open.applied, contents, exam);
             if owned && !wrong.is_empty() {
                 // The page may have changed between the two reads.
                 thread::sleep(RECHECK_DELAY);
                 let Some(again) = catalog.page(id)? else { continue };
                 entry = again;
                 versions = catalog.versions(id)?;
-                wrong = disagreements(&entry, &versions, known.absorbed, contents, exam);
+                wrong = disagreements(&entry, &versions, open.applied, contents, exam);
             }
             for what in wrong {
                 exam.needs.catalog = true;
@@ -151,7 +151,7 @@ fn compare(
                     lost.versions += 1;
                 }
             }
-            let Some(position) = entry.position.filter(|position| *position < known.absorbed) else {
+            let Some(position) = entry.position.filter(|position| *position < open.applied) else {
                 continue;
             };
             if entry.indexable {
@@ -164,7 +164,7 @@ fn compare(
     }
     for (response, seen) in contents.responses().iter().zip(seen) {
         let position = response.position();
-        if seen || position >= known.absorbed || contents.is_removed(response.page) {
+        if seen || position >= open.applied || contents.is_removed(response.page) {
             continue;
         }
         if catalog.versions(response.page)?.iter().any(|version| version.position == position) {
@@ -192,13 +192,13 @@ fn compare(
 fn disagreements(
     entry: &PageDetails,
     versions: &[PageVersion],
-    absorbed: LibraryPosition,
+    applied: LibraryPosition,
     contents: &LibraryContents,
     exam: &Examination,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut compare = |position: LibraryPosition, status: Option<u16>, which: &str| {
-        if position >= absorbed || exam.is_lost(position) {
+        if position >= applied || exam.is_lost(position) {
             return;
         }
         match contents.at(position) {
@@ -208,7 +208,7 @@ fn disagreements(
             Some(response) if response.page != entry.url.id() => {
                 wrong.push(format!("{which} is recorded at {position}, where the library has another page"));
             }
-            Some(response) if response.status.is_some_and(|s| status.is_some_and(|known| known != s)) => {
+            Some(response) if response.status.is_some_and(|s| status.is_some_and(|open| open != s)) => {
                 wrong.push(format!(
                     "{which} at {position} has status {}, not {}",
                     response.status.unwrap_or_default(),

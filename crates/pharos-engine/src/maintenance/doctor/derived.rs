@@ -25,12 +25,12 @@ pub(super) fn examine(
     data: &DataDir,
     library: &DiskLibrary,
     contents: &LibraryContents,
-    absorbed: LibraryPosition,
+    applied: LibraryPosition,
     owned: bool,
     exam: &mut Examination,
 ) -> Result<(), EngineError> {
     let reader = DerivedReader::open(&data.library(), pharos_html::VERSION);
-    let to = absorbed.min(contents.end);
+    let to = applied.min(contents.end);
     let mut flaws = flaws(&reader, to)?;
     for _ in 0..RECHECKS {
         if !owned || flaws.is_empty() {

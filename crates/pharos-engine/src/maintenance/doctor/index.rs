@@ -27,7 +27,7 @@ const RECHECKS: usize = 5;
 /// The index, and the position it had applied when the check began.
 pub(super) struct OpenIndex {
     index: EmbeddedIndex,
-    snapshot: Arc<dyn IndexView>,
+    view: Arc<dyn IndexView>,
     pub(super) at: LibraryPosition,
     /// Position covered by the history generation, which may be further.
     history: LibraryPosition,
@@ -69,17 +69,17 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
 fn open_view(data: &DataDir) -> Result<OpenIndex, EngineError> {
     let index = EmbeddedIndex::open_reader(&data.index())?;
     // A view of the index that matches this position.
-    let (mut at, mut snapshot) = (index.applied_position()?, index.view()?);
+    let (mut at, mut view) = (index.applied_position()?, index.view()?);
     for _ in 0..RECHECKS {
         if index.applied_position()? == at {
             break;
         }
         thread::sleep(RECHECK_DELAY * 2);
-        (at, snapshot) = (index.applied_position()?, index.view()?);
+        (at, view) = (index.applied_position()?, index.view()?);
     }
     let history = Generations::at(data.index()).current()?.history.map_or(LibraryPosition::START, |h| h.to);
     let place = data.index().display().to_string();
-    Ok(OpenIndex { index, snapshot, at, history, place })
+    Ok(OpenIndex { index, view, at, history, place })
 }
 
 /// Returns the flaws that repeated checks confirm. Commits, merges and installations can be observed half done.
@@ -137,23 +137,23 @@ fn compare(
         exam.fault(CheckedStore::Index, &indexed.place, what, WRONG_ENTRY, CURE);
         return Ok(());
     }
-    let snapshot = &indexed.snapshot;
-    exam.report.searchable = snapshot.pages()?;
+    let view = &indexed.view;
+    exam.report.searchable = view.pages()?;
     // Copies count as pages: each URL has its own version, which must be the current one.
-    let all = snapshot.search_addresses(&Query::All, usize::MAX)?;
+    let all = view.search_addresses(&Query::All, usize::MAX)?;
     let mut found: HashMap<PageId, LibraryPosition> = HashMap::new();
     for batch in all.candidates.chunks(BATCH) {
         check(DoctorProgress::Index(found.len() as u64))?;
-        for (candidate, card) in batch.iter().zip(snapshot.result_fields(batch)?) {
-            if let Some(what) = find_mismatch(indexed, known, contents, exam, candidate.page, &card)? {
+        for (candidate, fields) in batch.iter().zip(view.result_fields(batch)?) {
+            if let Some(what) = find_mismatch(indexed, known, contents, exam, candidate.page, &fields)? {
                 exam.needs.index = true;
-                exam.fault(CheckedStore::Index, &card.url, what, WRONG_ENTRY, CURE);
+                exam.fault(CheckedStore::Index, &fields.url, what, WRONG_ENTRY, CURE);
             }
-            found.insert(candidate.page, card.position);
+            found.insert(candidate.page, fields.position);
         }
     }
     // The catalog may not have applied pages that the history omits.
-    if summary.absorbed < indexed.history {
+    if summary.applied < indexed.history {
         return Ok(());
     }
     let Some(known) = known else { return Ok(()) };
@@ -192,10 +192,10 @@ fn find_mismatch(
     contents: &LibraryContents,
     exam: &Examination,
     page: PageId,
-    card: &ResultFields,
+    fields: &ResultFields,
 ) -> Result<Option<String>, EngineError> {
-    let position = card.position;
-    if page_id(&card.url) != Some(page) {
+    let position = fields.position;
+    if page_id(&fields.url) != Some(page) {
         return Ok(Some("it is indexed under the ID of another page".into()));
     }
     if position >= indexed.at || exam.is_lost(position) {

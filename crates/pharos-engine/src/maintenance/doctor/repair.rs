@@ -87,7 +87,7 @@ fn records_to_refetch(
     if catalog.rules()?.is_none() {
         return Ok(Vec::new());
     }
-    let scoping = CrawlScope::load(catalog, &config.crawl)?;
+    let scope = CrawlScope::load(catalog, &config.crawl)?;
     let now = SystemClock.now();
     let mut records = Vec::new();
     for (lost, page) in lost.iter().flat_map(|lost| lost.pages.iter().map(move |page| (lost, page))) {
@@ -95,7 +95,7 @@ fn records_to_refetch(
             let was_lost = entry.position.is_none_or(|position| lost.contains(position));
             entry.due.is_some() || entry.state == PageState::Removed || !was_lost
         });
-        if is_due || !scoping.contains(&page.url) {
+        if is_due || !scope.contains(&page.url) {
             continue;
         }
         let reason = "the stored response is damaged".to_string();

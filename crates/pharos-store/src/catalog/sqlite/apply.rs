@@ -360,10 +360,10 @@ impl<'c> ChangeBatch<'c> {
         let likely = self.sites[entry.slot].likely_new || first.likely_new;
         let mut added = likely && self.insert(entry, first, shortest, links().skip(1))?;
         if !added {
-            let look = |r: &Row<'_>| {
+            let read_row = |r: &Row<'_>| {
                 Ok((r.get::<_, i64>(0)?, r.get::<_, u32>(1)?, r.get::<_, u32>(2)?, r.get::<_, u32>(3)?))
             };
-            match self.find_page.query_row([site_number, page], look).optional()? {
+            match self.find_page.query_row([site_number, page], read_row).optional()? {
                 None => added = self.insert(entry, first, shortest, links().skip(1))?,
                 Some((state, depth, weight, linked_by)) => {
                     let waits = state == state_number(PageState::Waiting);

@@ -189,10 +189,10 @@ mod tests {
             CatalogChange::BackOff { site: url("/").site(), at: at(8), until: at(70) },
         ];
         let wanted = PageFailureQuery { limit: 9, ..PageFailureQuery::default() };
-        let absorbed = LibraryPosition { file: 1, offset: 9 };
+        let applied = LibraryPosition { file: 1, offset: 9 };
         let expected = {
             let catalog = SqliteCatalog::open_writer(&new).unwrap();
-            catalog.apply(&changes, absorbed).unwrap();
+            catalog.apply(&changes, applied).unwrap();
             (catalog.pages(None, None, 99).unwrap(), catalog.failures(&wanted).unwrap())
         };
         assert_eq!((expected.0.len(), expected.1.len()), (5, 2));
@@ -210,7 +210,7 @@ mod tests {
         }
         assert!(SqliteCatalog::open_reader(&old).is_err(), "a reader does not migrate");
         let catalog = SqliteCatalog::open_writer(&old).unwrap();
-        assert_eq!(catalog.applied_position().unwrap(), absorbed, "nothing is replayed");
+        assert_eq!(catalog.applied_position().unwrap(), applied, "nothing is replayed");
         assert_eq!((catalog.pages(None, None, 99).unwrap(), catalog.failures(&wanted).unwrap()), expected);
         assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
         let request = CatalogChange::Recrawl { url: url("/"), whole_site: true, at: at(50) };

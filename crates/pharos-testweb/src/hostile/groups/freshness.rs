@@ -74,7 +74,7 @@ fn always_new(request: &HostileRequest) -> CannedResponse {
 
 fn vanish(request: &HostileRequest, status: u16) -> CannedResponse {
     match request.path.as_str() {
-        _ if request.taken_away => CannedResponse::text(status, "there was a page here once\n"),
+        _ if request.is_removed => CannedResponse::text(status, "there was a page here once\n"),
         "/" => CannedResponse::page(&format!("a page of {} with a link", request.host), &["/page"]),
         "/page" => CannedResponse::page(&format!("a page of {} that may go away", request.host), &[]),
         _ => CannedResponse::not_found(),

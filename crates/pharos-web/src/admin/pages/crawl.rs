@@ -67,7 +67,7 @@ pub(crate) async fn crawl(
     let config = effective_config(loaded.config, rules);
     let m = PageMessages::for_lang(visitor.lang);
     let crawl = &config.crawl;
-    let manners = crawl.politeness_limits();
+    let limits = crawl.politeness_limits();
     let setting = |key: &str| format_setting(&config, key);
     let overridden = loaded.overrides.iter().filter(|(key, _)| key.starts_with("crawl."));
     let page = CrawlPage {
@@ -84,8 +84,8 @@ pub(crate) async fn crawl(
         exclude: setting("crawl.exclude"),
         fetchers: setting("crawl.fetchers"),
         politeness: setting("crawl.politeness"),
-        day: unquote(&manners.day_delay.to_toml()),
-        night: unquote(&manners.night_delay.to_toml()),
+        day: unquote(&limits.day_delay.to_toml()),
+        night: unquote(&limits.night_delay.to_toml()),
         overridden: overridden.map(|(key, by)| fill(m.decided_by, &[key, by])).collect(),
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
@@ -151,11 +151,11 @@ pub(crate) async fn set_pace(action: Action) -> Response {
         .map(|key| (key, field(&action, key)))
         .collect();
     // Delays belong to the politeness level that is in force.
-    let manners = |config: &Config, politeness| *config.crawl.politeness_limits_of(politeness);
+    let limits = |config: &Config, politeness| *config.crawl.politeness_limits_of(politeness);
     let politeness = PolitenessProfile::from_text(action.form.text("politeness"));
     let config = action.app.service().settings.load().map(|loaded| loaded.config).unwrap_or_default();
     if let Some(politeness) = politeness.filter(|_| !action.form.text("day").is_empty()) {
-        let before = manners(&config, politeness);
+        let before = limits(&config, politeness);
         let delay = |name: &str| Duration::from_text(action.form.text(name).trim());
         let (Some(day_delay), Some(night_delay)) = (delay("day"), delay("night")) else {
             return action.fail(PATH, PageMessages::for_lang(action.visitor.lang).no_delay);

@@ -171,12 +171,12 @@ impl RobotsView {
 fn delay(config: &Config, site: &SiteName, messages: &Messages) -> String {
     let table = SiteSettingsTable::parse(&config.crawl.site_settings).unwrap_or_default();
     let own = table.settings_for(site);
-    let manners = config.crawl.politeness_limits_of(own.politeness.unwrap_or(config.crawl.politeness));
+    let limits = config.crawl.politeness_limits_of(own.politeness.unwrap_or(config.crawl.politeness));
     match own.delay {
         Some(delay) => messages.duration(delay),
-        None if manners.day_delay == manners.night_delay => messages.duration(manners.day_delay),
+        None if limits.day_delay == limits.night_delay => messages.duration(limits.day_delay),
         None => {
-            format!("{} / {}", messages.duration(manners.day_delay), messages.duration(manners.night_delay))
+            format!("{} / {}", messages.duration(limits.day_delay), messages.duration(limits.night_delay))
         }
     }
 }

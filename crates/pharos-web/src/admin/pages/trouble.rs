@@ -79,13 +79,13 @@ pub(crate) async fn trouble(
     };
     // An invalid host name matches nothing.
     let is_none = !site.is_empty() && named.is_none();
-    let (mut troubles, reasons) = with_catalog(&app, move |_, catalog| {
-        let troubles = if is_none { Vec::new() } else { catalog.failures(&query)? };
-        Ok((troubles, catalog.failure_reasons(COUNTED_FAILURES)?))
+    let (mut failures, reasons) = with_catalog(&app, move |_, catalog| {
+        let failures = if is_none { Vec::new() } else { catalog.failures(&query)? };
+        Ok((failures, catalog.failure_reasons(COUNTED_FAILURES)?))
     })
     .await?;
-    let is_more = troubles.len() > PAGE_SIZE;
-    troubles.truncate(PAGE_SIZE);
+    let is_more = failures.len() > PAGE_SIZE;
+    failures.truncate(PAGE_SIZE);
     let to = |before: &str, contains: &str| {
         let params = [("site", site.as_str()), ("kind", kind), ("q", contains), ("before", before)];
         link("/admin/trouble", params.into_iter().filter(|(_, value)| !value.is_empty()))
@@ -103,9 +103,9 @@ pub(crate) async fn trouble(
                 (reason, count, href)
             })
             .collect(),
-        later: troubles.last().filter(|_| is_more).map(|last| to(&encode_position(last), &contains)),
+        later: failures.last().filter(|_| is_more).map(|last| to(&encode_position(last), &contains)),
         here: visitor.address(),
-        rows: troubles.iter().map(|one| ProblemRow::new(one, m, visitor.lang)).collect(),
+        rows: failures.iter().map(|one| ProblemRow::new(one, m, visitor.lang)).collect(),
         site,
         contains,
     };

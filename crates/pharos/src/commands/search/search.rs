@@ -97,7 +97,7 @@ fn explain_query(
     answer: &SearchResponse,
     explanation: &QueryExplanation,
 ) -> io::Result<()> {
-    let QueryExplanation { kind, asked, model, combine, weights, candidates } = explanation;
+    let QueryExplanation { kind, executed: asked, model, combine, weights, candidates } = explanation;
     writeln!(out, "parsed:     {}", console::printable(&answer.understood))?;
     writeln!(out, "executed:   {}", console::printable(asked))?;
     let weights: Vec<String> =

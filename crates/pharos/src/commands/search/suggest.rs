@@ -35,11 +35,11 @@ pub(crate) fn gather(
     config: &Config,
     search: &SearchService,
 ) -> anyhow::Result<SuggestionSources> {
-    let snapshot = search.view()?;
+    let view = search.view()?;
     let queries = LogStatistics::open(data, config, SystemClock.now())?.phrases();
     Ok(SuggestionSources::collect(
         &data.models(),
-        &*snapshot,
+        &*view,
         queries,
         &config.suggest,
         &SuggestionSources::default(),

@@ -42,7 +42,7 @@ struct ListedWord<'a> {
 
 fn list(global: &Global, args: &WordsListArgs) -> anyhow::Result<CommandOutcome> {
     let words = read(global)?;
-    let snapshot = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?.view()?;
+    let view = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?.view()?;
     let wanted = |kind: WordKind| args.kind.as_deref().is_none_or(|name| name == kind.to_string());
     let listed: Vec<ListedWord<'_>> = words
         .iter()
@@ -52,7 +52,7 @@ fn list(global: &Global, args: &WordsListArgs) -> anyhow::Result<CommandOutcome>
             kind: known.kind.to_string(),
             frequency: known.frequency,
             source: &known.source,
-            indexed: snapshot.is_indexed_word(word, known.kind),
+            indexed: view.is_indexed_word(word, known.kind),
         })
         .collect();
     if global.json {
