@@ -100,9 +100,9 @@ fn a_warc_file_goes_in_around_its_damage_and_out_again() {
     found.sort_unstable();
     assert_eq!(found, ["http://example.org/a", "http://example.org/mirror"]);
     assert_eq!(desk.finds("one", "windmill"), [""; 0]);
-    let story = desk.json("one", &["page", "http://example.org/a"]);
-    assert_eq!(story["versions"].as_array().unwrap().len(), 2, "{story}");
-    assert_eq!(story["versions"][0]["kept"], "unchanged");
+    let page_report = desk.json("one", &["page", "http://example.org/a"]);
+    assert_eq!(page_report["versions"].as_array().unwrap().len(), 2, "{page_report}");
+    assert_eq!(page_report["versions"][0]["kept"], "unchanged");
     // The target of an archived redirect does not become a seed.
     let nothing = desk.on("one", &["page", "http://elsewhere.example/"]).output().unwrap();
     assert_eq!(nothing.status.code(), Some(1), "{}", describe(&nothing));
@@ -121,8 +121,8 @@ fn a_warc_file_goes_in_around_its_damage_and_out_again() {
     assert_eq!((summary["taken"].as_u64(), summary["damaged"].as_u64()), (Some(5), Some(0)), "{summary}");
     assert_eq!(desk.pages("two", &[]), desk.pages("one", &[]));
     let dates = |data| {
-        let story = desk.json(data, &["page", "http://example.org/a"]);
-        let versions = story["versions"].as_array().unwrap().clone();
+        let page_report = desk.json(data, &["page", "http://example.org/a"]);
+        let versions = page_report["versions"].as_array().unwrap().clone();
         versions.iter().map(|v| (v["at"].clone(), v["status"].clone(), v["kept"].clone())).collect::<Vec<_>>()
     };
     assert_eq!(dates("two"), dates("one"));
@@ -199,8 +199,8 @@ fn a_tianwang_file_comes_out_as_it_went_in() {
     let summary = desk.json("data", &["import", "raw"]);
     assert_eq!((summary["taken"].as_u64(), summary["damaged"].as_u64()), (Some(5), Some(0)), "{summary}");
     assert_eq!(desk.finds("data", "北京大学"), ["http://net.pku.cn/"]);
-    let story = desk.json("data", &["page", "http://net.pku.cn/~cnds/"]);
-    assert_eq!(story["versions"][0]["status"], 200);
+    let page_report = desk.json("data", &["page", "http://net.pku.cn/~cnds/"]);
+    assert_eq!(page_report["versions"][0]["status"], 200);
 
     succeed(&mut desk.on("data", &["export", "--format", "tianwang", "--out", "out"]));
     assert_eq!(fs::read(desk.path("out/Tianwang.raw.1")).unwrap(), bytes, "to the byte");
@@ -237,8 +237,8 @@ fn descriptions_go_both_ways() {
     let summary = desk.json("data", &["import", "objects.soif"]);
     assert_eq!((summary["taken"].as_u64(), summary["passed_over"].as_u64()), (Some(1), Some(1)), "{summary}");
     assert_eq!(desk.finds("data", "sails"), ["http://example.org/tower"]);
-    let story = desk.json("data", &["page", "http://example.org/tower"]);
-    assert_eq!(story["versions"][0]["at"], 1_000_000_000_000_i64);
+    let page_report = desk.json("data", &["page", "http://example.org/tower"]);
+    assert_eq!(page_report["versions"][0]["at"], 1_000_000_000_000_i64);
 
     let out = succeed(&mut desk.on("data", &["-q", "export", "--format", "soif"]));
     let objects: Vec<_> = SoifReader::new(BufReader::new(out.as_bytes())).map(Result::unwrap).collect();

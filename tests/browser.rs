@@ -210,14 +210,14 @@ fn the_cleaned_view_shows_the_body_beside_the_page() {
     assert_eq!(browser.errors(), Vec::<String>::new());
 
     // Another URL is entered, and an unknown one.
-    let asked = browser.attribute(".box input[name=url]", "value");
+    let shown_url = browser.attribute(".box input[name=url]", "value");
     let input = browser.find(".box input[name=url]");
     browser.run(input.clear());
-    browser.run(input.send_keys(format!("{asked}/nowhere")));
+    browser.run(input.send_keys(format!("{shown_url}/nowhere")));
     browser.run(input.send_keys(Key::Enter));
     until("the answer is there", || browser.text("h1").contains("not in the library"));
     assert!(browser.text(".notice code").starts_with("pharos add http"));
-    browser.open(&demo.url(&format!("/clean?url={asked}&q=lighthouse")));
+    browser.open(&demo.url(&format!("/clean?url={shown_url}&q=lighthouse")));
     browser.click(".ways a[href^='/snapshot/']");
     until("the snapshot is open again", || browser.url().contains("/snapshot/"));
 }

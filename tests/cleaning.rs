@@ -6,14 +6,14 @@ use crate::common::{TestFolder, fail, succeed};
 use serde_json::Value;
 
 /// Returns a typical page: menu, advertisement and footer around an article.
-fn article(title: &str, story: &str) -> String {
+fn article(title: &str, text: &str) -> String {
     format!(
         "<!doctype html><html lang=en><title>{title}</title>\
          <nav class=menu><ul><li><a href=/a>Zebrafish</a><li><a href=/b>Boats</a><li><a href=/c>Coast</a></ul></nav>\
          <div class='banner ad'><a href=/buy>Buy the wombat now!</a></div>\
          <article><h1>{title}</h1>{}</article>\
          <footer class=footer><p>© 2026 Platypus Press. All rights reserved. <a href=/imprint>Imprint</a></p></footer>",
-        story.split('|').map(|paragraph| format!("<p>{paragraph}</p>")).collect::<String>()
+        text.split('|').map(|paragraph| format!("<p>{paragraph}</p>")).collect::<String>()
     )
 }
 
@@ -73,10 +73,12 @@ fn one_page_in_every_way() {
     assert!(text.contains("keeper") && !text.contains("Zebrafish"), "{text}");
     let view = clean(&["--view"]);
     assert!(view.contains("<p>It has a keeper") && !view.contains("Platypus"), "{view}");
-    let told = clean(&["--explain"]);
+    let explanation = clean(&["--explain"]);
     assert!(
-        told.starts_with("topic page") && told.contains("navigation") && told.contains("by rule"),
-        "{told}"
+        explanation.starts_with("topic page")
+            && explanation.contains("navigation")
+            && explanation.contains("by rule"),
+        "{explanation}"
     );
     clean(&["--blocks", "blocks"]);
     let block = |name: &str| fs::read_to_string(desk.path("blocks").join(name)).unwrap();

@@ -25,12 +25,12 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
     let truth = rig.truth();
     let forbidden: BTreeSet<_> = truth.pages.iter().filter(|p| !p.allowed).map(|p| p.url.as_str()).collect();
     assert!(!forbidden.is_empty(), "the web must forbid something for this to mean anything");
-    let mut asked = BTreeSet::new();
+    let mut requested = BTreeSet::new();
     for request in rig.server.log() {
         let url = format!("http://{}:{}{}", request.host, rig.server.port(), request.path);
         assert!(!forbidden.contains(url.as_str()), "robots.txt forbids {url}");
         assert!(request.user_agent.contains("Pharos/"), "{}", request.user_agent);
-        assert!(asked.insert(url.clone()), "{url} was asked for twice");
+        assert!(requested.insert(url.clone()), "{url} was asked for twice");
     }
 
     succeed(&mut rig.pharos(&["index", "build"]));

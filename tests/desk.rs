@@ -104,8 +104,8 @@ fn the_setup_code_creates_the_first_operator_and_roles_limit_others() {
 #[test]
 #[ignore = "needs Chromium: ./check installs it"]
 fn the_crawl_is_controlled_while_it_runs() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&asked);
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&requests);
     let site = Site::start(move |path| {
         match path {
         "/" => Some("<title>Garden &lt;script&gt;</title><p>The gardener waters a rhododendron. <a href=/rose>rose</a>".into()),
@@ -139,7 +139,7 @@ fn the_crawl_is_controlled_while_it_runs() {
     let before = known();
     browser.click("form[action='/admin/crawl/resume'] button");
     state("running");
-    until("the rose is fetched", || asked.load(Ordering::SeqCst) > 0);
+    until("the rose is fetched", || requests.load(Ordering::SeqCst) > 0);
     until("its pages are counted", || {
         browser.open(&format!("{home}/admin"));
         known() >= before + 2
@@ -152,9 +152,9 @@ fn the_crawl_is_controlled_while_it_runs() {
     browser.open(&format!("{home}/admin/sites?q=127.0.0.1:{}", site.port));
     assert_eq!(browser.texts("tbody th a"), [format!("127.0.0.1:{}", site.port)]);
     browser.click("tbody th a");
-    let visits = asked.load(Ordering::SeqCst);
+    let visits = requests.load(Ordering::SeqCst);
     browser.click("form[action='/admin/site/recrawl'] button");
-    until("it is fetched again", || asked.load(Ordering::SeqCst) > visits);
+    until("it is fetched again", || requests.load(Ordering::SeqCst) > visits);
 
     // Hidden from results, at once, and shown again.
     let found = || get(demo.address(), "/search?q=rhododendron").1.contains("Garden");
@@ -168,9 +168,9 @@ fn the_crawl_is_controlled_while_it_runs() {
     let rose = format!("http://127.0.0.1:{}/rose", site.port);
     browser.open(&format!("{home}/admin/page?url={rose}"));
     assert_eq!(browser.text("#verdict"), "The page can be found.");
-    let visits = asked.load(Ordering::SeqCst);
+    let visits = requests.load(Ordering::SeqCst);
     browser.click("form[action='/admin/page/fetch'] button");
-    until("the page is fetched now", || asked.load(Ordering::SeqCst) > visits);
+    until("the page is fetched now", || requests.load(Ordering::SeqCst) > visits);
     browser.open(&format!("{home}/admin/page?url=http://127.0.0.1:{}/no-such-page", site.port));
     assert!(browser.text("#verdict").contains("The page is unknown"), "{}", browser.text("#verdict"));
     browser.click("form[action='/admin/page/fetch'] button");
@@ -192,14 +192,14 @@ fn the_crawl_is_controlled_while_it_runs() {
         browser.open(&format!("{home}/admin/page?url={rose}"));
         browser.texts(".steps > .bad").join(" ").contains("crawl.exclude")
     });
-    let visits = asked.load(Ordering::SeqCst);
+    let visits = requests.load(Ordering::SeqCst);
     browser.click("form[action='/admin/page/fetch'] button");
     until("it is refused now", || {
         browser.open(&format!("{home}/admin/page?url={rose}"));
         let verdict = browser.text("#verdict");
         verdict.contains("a rule forbids it") && verdict.contains("crawl.exclude")
     });
-    assert_eq!(asked.load(Ordering::SeqCst), visits);
+    assert_eq!(requests.load(Ordering::SeqCst), visits);
 
     // The crawl is stopped and started again; searching continues.
     browser.open(&format!("{home}/admin"));

@@ -359,9 +359,9 @@ fn every_planted_damage_is_found_and_repaired_if_possible() {
     // A page whose record is lost is due again, and the next crawl fetches it.
     flip(&library_file(&data, 1), position.offset + 60);
     assert_eq!(doctor(&data, &["--repair"]).0, 1);
-    let story: Value =
+    let page_report: Value =
         serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "page", url.as_str()]))).unwrap();
-    assert!(story["due"].is_i64() || story["due"].is_string(), "{story}");
+    assert!(page_report["due"].is_i64() || page_report["due"].is_string(), "{page_report}");
     let again = succeed(&mut rig.pharos(&["--json", "page", url.as_str()]));
     doctor(&data, &["--repair"]);
     assert_eq!(again, succeed(&mut rig.pharos(&["--json", "page", url.as_str()])), "it is due once");
@@ -397,11 +397,11 @@ fn a_compacted_library_is_healthy_and_its_tables_are_rebuilt() {
     assert_eq!(difference(&queries, &before, &answers(&data, &queries)), None);
     succeed(&mut rig.pharos(&["rebuild"]));
     assert_healthy(&data);
-    let story: Value = serde_json::from_slice(
+    let page_report: Value = serde_json::from_slice(
         &rig.pharos(&["--json", "page", gone.record.url.as_str()]).output().unwrap().stdout,
     )
     .unwrap();
-    assert_eq!(story["state"], "removed");
+    assert_eq!(page_report["state"], "removed");
 }
 
 /// Everything except the library and the settings is deleted and rebuilt without a request.
@@ -428,8 +428,8 @@ fn data_rebuilt_from_the_library_gives_the_same_results() {
         fs::remove_dir_all(data.join(name)).unwrap();
     }
     rig.server.clear_log();
-    let told = succeed(&mut rig.pharos(&["rebuild"]));
-    assert!(told.contains("searchable"), "{told}");
+    let output = succeed(&mut rig.pharos(&["rebuild"]));
+    assert!(output.contains("searchable"), "{output}");
     assert!(rig.server.log().is_empty(), "nothing is fetched");
     assert_eq!(difference(&queries, &before, &answers(&data, &queries)), None);
     assert_eq!(counts(&data), known);

@@ -69,10 +69,10 @@ fn verify_and_rollback_report_their_findings() {
     assert_eq!((&status["history"]["number"], &status["previous"][0]["number"]), (&2.into(), &1.into()));
     assert_eq!(status["history"]["pages"], status["previous"][0]["pages"]);
     assert_eq!((&status["building"], &status["unfinished"]), (&false.into(), &Value::Null));
-    let told = succeed(&mut rig.pharos(&["index", "status"]));
+    let printed = succeed(&mut rig.pharos(&["index", "status"]));
     assert!(
-        told.contains("history  generation 2") && told.contains("kept for `pharos index rollback`"),
-        "{told}"
+        printed.contains("history  generation 2") && printed.contains("kept for `pharos index rollback`"),
+        "{printed}"
     );
 
     let good = succeed(&mut rig.pharos(&["index", "verify"]));
@@ -80,9 +80,9 @@ fn verify_and_rollback_report_their_findings() {
     let damaged = largest(&rig.data().join("index/history-2"));
     flip(&damaged);
     let output = rig.pharos(&["index", "verify"]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{}", describe(&output));
-    assert!(told.contains(damaged.to_str().unwrap()) && told.contains("history 1 (kept"), "{told}");
+    assert!(printed.contains(damaged.to_str().unwrap()) && printed.contains("history 1 (kept"), "{printed}");
     let output = rig.pharos(&["--json", "index", "verify"]).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &report["good"]), (Some(1), &false.into()));
@@ -182,8 +182,8 @@ fn a_killed_build_resumes() {
     }
     drop(running);
     if status()["unfinished"].is_object() {
-        let told = succeed(&mut rig.pharos(&["index", "status"]));
-        assert!(told.contains("the next one resumes with"), "{told}");
+        let printed = succeed(&mut rig.pharos(&["index", "status"]));
+        assert!(printed.contains("the next one resumes with"), "{printed}");
     }
     for delay in [100, 300, 600] {
         let running = Running::start(&mut build());

@@ -336,8 +336,8 @@ fn copies_are_one_result_until_the_original_is_removed() {
     assert!(fail(&mut desk.on("data", &["dedup", "of", first])).contains("removed"));
     assert_eq!(desk.json("data", &["dedup", "of", reprint])["representative"], copy);
     for command in [&["graph", "top"][..], &["dedup", "groups"], &["dedup", "report"]] {
-        let told = succeed(&mut desk.on("data", command));
-        assert!(!told.contains("first.example/lamps"), "{told}");
+        let printed = succeed(&mut desk.on("data", command));
+        assert!(!printed.contains("first.example/lamps"), "{printed}");
     }
     let found = hits(&desk, &["--all", "keeper", "lamp"]);
     let left: BTreeSet<&str> = found.iter().map(|(url, _)| url.as_str()).collect();
@@ -372,10 +372,10 @@ fn links_and_copies_are_checked_repaired_and_backed_up() {
     let tables = desk.path("data/graph/00000001/tables.zst");
     let whole = std::fs::read(&tables).unwrap();
     std::fs::write(&tables, &whole[..whole.len() - 4]).unwrap();
-    let told = desk.on("data", &["doctor"]).output().unwrap();
-    assert_eq!(told.status.code(), Some(1), "{}", describe(&told));
-    let told = String::from_utf8(told.stdout).unwrap();
-    assert!(told.contains("building-dead") && told.contains("it is damaged"), "{told}");
+    let printed = desk.on("data", &["doctor"]).output().unwrap();
+    assert_eq!(printed.status.code(), Some(1), "{}", describe(&printed));
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    assert!(printed.contains("building-dead") && printed.contains("it is damaged"), "{printed}");
     succeed(&mut desk.on("data", &["doctor", "--repair"]));
     succeed(&mut desk.on("data", &["doctor"]));
     assert!(!desk.path("data/graph/building-dead").exists());

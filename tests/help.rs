@@ -73,8 +73,8 @@ fn misspelled_queries_are_corrected() {
         assert!(found.iter().any(|text| text.to_lowercase().contains(meant)), "{typed}: {found:?}");
     }
     assert_eq!(rig.pharos(&["suggest", "zzzzzz"]).output().unwrap().status.code(), Some(1));
-    let said = succeed(&mut rig.pharos(&["search", "lighthuose museum"]));
-    assert!(said.contains("did you mean: lighthouse museum"), "{said}");
+    let printed = succeed(&mut rig.pharos(&["search", "lighthuose museum"]));
+    assert!(printed.contains("did you mean: lighthouse museum"), "{printed}");
     fail(&mut rig.pharos(&["eval", "correct", "no-such-table.tsv"]));
     // Removed pages are not suggested.
     assert!(!suggestions(&rig, "dengta").is_empty());

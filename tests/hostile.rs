@@ -204,33 +204,33 @@ fn too_many(count: usize, most: usize) -> Option<String> {
 fn complaint(rig: &Rig, requests: &[HostileLogEntry], expectation: &Expectation) -> Option<String> {
     let url = &expectation.url;
     let (host, path) = host_and_path(url);
-    let asked = |request: &&HostileLogEntry| &*request.host == host;
+    let is_to_host = |request: &&HostileLogEntry| &*request.host == host;
     match expectation.outcome {
-        ExpectedOutcome::AtMost(most) => return too_many(requests.iter().filter(asked).count(), most),
+        ExpectedOutcome::AtMost(most) => return too_many(requests.iter().filter(is_to_host).count(), most),
         ExpectedOutcome::AtMostTogether { hosts, requests: most } => {
             let count = requests.iter().filter(|request| hosts.contains(&&*request.host)).count();
             return too_many(count, most);
         }
         ExpectedOutcome::NeverRequested => {
-            let count = requests.iter().filter(asked).filter(|request| &*request.path == path).count();
+            let count = requests.iter().filter(is_to_host).filter(|request| &*request.path == path).count();
             return (count > 0).then(|| format!("{count} requests"));
         }
         _ => {}
     }
     let output = rig.pharos(&["--json", "page", url]).output().unwrap();
-    let Ok(story) = serde_json::from_slice::<Value>(&output.stdout) else {
+    let Ok(page_report) = serde_json::from_slice::<Value>(&output.stdout) else {
         return Some("the crawler does not know it".to_string());
     };
-    let (state, reason) = (story["state"].as_str().unwrap_or_default(), story["reason"].as_str());
+    let (state, reason) = (page_report["state"].as_str().unwrap_or_default(), page_report["reason"].as_str());
     let has_reason = |wanted: &str| reason.is_some_and(|reason| reason.contains(wanted));
     let is_met = match expectation.outcome {
-        ExpectedOutcome::Stored { status } => state == "stored" && story["status"] == status,
+        ExpectedOutcome::Stored { status } => state == "stored" && page_report["status"] == status,
         ExpectedOutcome::Failed { reason } => state != "stored" && has_reason(reason),
         ExpectedOutcome::Refused { reason } => state == "refused" && has_reason(reason),
         _ => state == "stored" || has_reason(""),
     };
     if !is_met {
-        let status = &story["status"];
+        let status = &page_report["status"];
         return Some(format!("{:?}, but it is {state}, status {status}, {reason:?}", expectation.outcome));
     }
     let wanted = expectation.text?;

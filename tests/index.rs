@@ -104,9 +104,9 @@ fn statistics_of_posting_lists() {
 #[test]
 fn a_term_is_explained() {
     let desk = desk();
-    let story = desk.json("data", &["index", "explain", "Ox"]);
-    assert_eq!((&story["documents"], &story["tokens"][0]["term"]), (&json!(2), &json!("ox")));
-    let found = field(&story["terms"][0], TEXT);
+    let explanation = desk.json("data", &["index", "explain", "Ox"]);
+    assert_eq!((&explanation["documents"], &explanation["tokens"][0]["term"]), (&json!(2), &json!("ox")));
+    let found = field(&explanation["terms"][0], TEXT);
     assert_eq!((&found["documents"], &found["occurrences"]), (&json!(1), &json!(2)));
     assert_eq!((&found["df"], &found["list_length"]), (&json!(0.5), &json!(2)));
     assert!((found["idf"].as_f64().unwrap() - 2f64.log10()).abs() < 1e-12);

@@ -34,9 +34,9 @@ fn a_page_is_reported() {
     succeed(&mut rig.crawl("crawl"));
     let truth = rig.truth();
     let stored = truth.stored().find(|p| p.status == 200 && !p.title.is_empty()).unwrap();
-    let (code, story) = page(&rig, &stored.url);
-    assert_eq!((code, story["state"].as_str()), (0, Some("stored")));
-    assert_eq!(story["versions"].as_array().unwrap().len(), 1);
+    let (code, page_report) = page(&rig, &stored.url);
+    assert_eq!((code, page_report["state"].as_str()), (0, Some("stored")));
+    assert_eq!(page_report["versions"].as_array().unwrap().len(), 1);
     let text = succeed(&mut rig.pharos(&["page", &stored.url]));
     assert!(text.contains("version    1  ") && text.contains("stored, status 200"), "{text}");
     let shown = rig.pharos(&["page", &stored.url, "--show"]).output().unwrap();
@@ -71,12 +71,12 @@ fn removed_pages_never_come_back() {
     let site = format!("{}:{}", hosts.last().unwrap(), rig.server.port());
     let one = truth.stored().find(|p| p.status == 200 && p.host != *hosts.last().unwrap()).unwrap();
     until("the pages are searchable", || total(&rig, &format!("site:{}", hosts.last().unwrap())) > 0);
-    let snapshot = format!("/snapshot?url={}", encode(&one.url));
-    until("the page is searchable", || get(&address, &snapshot).0 == 303);
+    let cached_page = format!("/snapshot?url={}", encode(&one.url));
+    until("the page is searchable", || get(&address, &cached_page).0 == 303);
 
     // The running engine executes the order.
     succeed(&mut rig.pharos(&["remove", &one.url, &site]));
-    until("it is gone", || get(&address, &snapshot).0 == 404);
+    until("it is gone", || get(&address, &cached_page).0 == 404);
     until("the site is gone", || total(&rig, &format!("site:{}", hosts.last().unwrap())) == 0);
     assert_eq!(page(&rig, &one.url).1["state"], "removed");
     up.signal("TERM");
@@ -88,10 +88,10 @@ fn removed_pages_never_come_back() {
     succeed(rig.pharos(&["add", &one.url]).args(["--quiet"]));
     succeed(&mut rig.crawl("crawl"));
     succeed(&mut rig.pharos(&["index", "build"]));
-    let asked: Vec<_> = rig.server.log().iter().map(|r| format!("{}{}", r.host, r.path)).collect();
+    let requests: Vec<_> = rig.server.log().iter().map(|r| format!("{}{}", r.host, r.path)).collect();
     assert!(
-        !asked.iter().any(|a| one.url.ends_with(a.as_str()) || a.starts_with(hosts.last().unwrap())),
-        "{asked:?}"
+        !requests.iter().any(|a| one.url.ends_with(a.as_str()) || a.starts_with(hosts.last().unwrap())),
+        "{requests:?}"
     );
     assert_eq!(total(&rig, &format!("site:{}", hosts.last().unwrap())), 0);
 
@@ -105,9 +105,9 @@ fn removed_pages_never_come_back() {
         assert_eq!(after.contains_key(url), !removed(url), "{url}");
     }
     succeed(&mut rig.pharos(&["index", "build"]));
-    let (code, story) = page(&rig, &one.url);
-    assert_eq!((code, story["state"].as_str()), (0, Some("removed")));
-    assert!(story["versions"].as_array().unwrap().is_empty());
+    let (code, page_report) = page(&rig, &one.url);
+    assert_eq!((code, page_report["state"].as_str()), (0, Some("removed")));
+    assert!(page_report["versions"].as_array().unwrap().is_empty());
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn old_versions_are_dropped_but_still_listed() {
     succeed(on(&["load"]).arg(&file));
     assert!(data.join("library/00000001.warc.zst").exists());
     let kept = || {
-        let story: Value = serde_json::from_str(&succeed(&mut on(&["--json", "page", url]))).unwrap();
-        story["versions"].as_array().unwrap().iter().map(|v| v["kept"].to_string()).collect::<Vec<_>>()
+        let page_report: Value = serde_json::from_str(&succeed(&mut on(&["--json", "page", url]))).unwrap();
+        page_report["versions"].as_array().unwrap().iter().map(|v| v["kept"].to_string()).collect::<Vec<_>>()
     };
     assert!(kept().len() == 3 && kept().iter().all(|k| k.contains("whole")), "{:?}", kept());
     assert!(succeed(&mut on(&["page", url, "--show", "3"])).contains("windmill"));

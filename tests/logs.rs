@@ -15,12 +15,12 @@ fn desk() -> TestFolder {
     let desk = TestFolder::new();
     let queries = desk.file("queries.txt", QUERIES);
     let clicks = desk.file("clicks.txt", CLICKS);
-    let told =
+    let printed =
         succeed(&mut desk.on("data", &["log", "import", "--form", "query5", queries.to_str().unwrap()]));
-    assert_eq!(told, "2 queries imported\n");
-    let told =
+    assert_eq!(printed, "2 queries imported\n");
+    let printed =
         succeed(&mut desk.on("data", &["log", "import", "--form", "click5", clicks.to_str().unwrap()]));
-    assert_eq!(told, "1 clicks imported\n");
+    assert_eq!(printed, "1 clicks imported\n");
     desk
 }
 
@@ -64,15 +64,15 @@ fn broken_lines_are_found_and_the_others_read() {
     lines.extend(b"{\"at\":\n\xff\xfe\n{\"at\":\"2003");
     fs::write(&path, lines).unwrap();
     let checked = desk.on("data", &["log", "check"]).output().unwrap();
-    let told = String::from_utf8(checked.stdout).unwrap();
-    assert_eq!(checked.status.code(), Some(1), "{told}");
+    let printed = String::from_utf8(checked.stdout).unwrap();
+    assert_eq!(checked.status.code(), Some(1), "{printed}");
     for part in [
         "queries-2003-03-21.jsonl:3: ",
         "queries-2003-03-21.jsonl:4: ",
         ":5: incomplete line",
         ", 2 broken, 1 unfinished",
     ] {
-        assert!(told.contains(part), "{told}");
+        assert!(printed.contains(part), "{printed}");
     }
     let printed = desk.on("data", &["log", "cat"]).output().unwrap();
     assert_eq!(
@@ -97,9 +97,9 @@ fn hot_queries_are_those_of_enough_visits() {
     let mut child = import.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(rows.as_bytes()).unwrap();
     let done = child.wait_with_output().unwrap();
-    let told = String::from_utf8(done.stdout).unwrap();
+    let printed = String::from_utf8(done.stdout).unwrap();
     assert_eq!(
-        (done.status.code(), told.as_str()),
+        (done.status.code(), printed.as_str()),
         (Some(1), "13 queries imported\n1 dropped: a field is missing\n")
     );
 

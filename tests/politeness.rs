@@ -111,15 +111,15 @@ fn retry_after_is_respected_by_this_run_and_the_next() {
     // Each host has more pages to fetch than it answers before it reports overload.
     let seeds = ["", "one", "two"].map(|path| homes.each_ref().map(|home| format!("{home}{path}")));
     succeed(crawl().args(seeds.as_flattened()));
-    let asked = || {
+    let count_requests = || {
         let requests = web.requests();
         hosts.map(|host| requests.iter().filter(|request| &*request.host == host).count())
     };
-    assert_eq!(asked(), [2; 4], "robots.txt and the first page");
+    assert_eq!(count_requests(), [2; 4], "robots.txt and the first page");
     succeed(&mut crawl());
-    assert_eq!(asked(), [2; 4], "the next run knows");
+    assert_eq!(count_requests(), [2; 4], "the next run knows");
     succeed(crawl().args(&homes));
-    assert_eq!(asked(), [2; 4], "even as an explicit seed");
+    assert_eq!(count_requests(), [2; 4], "even as an explicit seed");
     rig.runtime.block_on(web.stop());
 }
 

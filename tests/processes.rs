@@ -130,13 +130,13 @@ fn the_number_of_fetchers_changes_while_it_runs() {
     let mut command = rig.crawl("crawl");
     let mut crawl = Running::start(command.stderr(File::create(&log).unwrap()));
     until("it gets somewhere", || rig.data().join("library").is_dir() && rig.stored().len() > 3);
-    let said = |what: &str| fs::read_to_string(&log).unwrap().contains(what);
+    let is_logged = |what: &str| fs::read_to_string(&log).unwrap().contains(what);
     write("[crawl]\nfetchers = 16\n");
     crawl.signal("HUP");
-    until("it has read it", || said("settings reloaded"));
+    until("it has read it", || is_logged("settings reloaded"));
     write("[crawl]\nfetchers = sixteen\n");
     crawl.signal("HUP");
-    until("it has seen that this is nonsense", || said("settings not reloaded: "));
+    until("it has seen that this is nonsense", || is_logged("settings not reloaded: "));
     assert!(crawl.0.wait().unwrap().success());
     assert_eq!(rig.stored().len(), rig.truth().stored().count());
 }

@@ -232,14 +232,14 @@ fn repeated_queries_are_cached_and_logs_are_replayed() {
     }
     let report = desk.json("data", &["eval", "cache", log, "--sizes", "7", "--decay", "0.5"]);
     assert_eq!(report["caches"].as_array().unwrap().len(), 4);
-    for (wrong, told) in [
+    for (wrong, expected) in [
         (&["nowhere.log"][..], "nowhere.log"),
         (&[log, "--sizes", "0"][..], "invalid cache size 0"),
         (&[log, "--decay", "2"][..], "between 0 and 1"),
     ] {
         let arguments: Vec<&str> = ["eval", "cache"].iter().chain(wrong).copied().collect();
         let error = fail(&mut desk.on("data", &arguments));
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     let error = fail(&mut desk.on("where nobody asked", &["eval", "cache"]));
     assert!(error.contains("no query log"), "{error}");

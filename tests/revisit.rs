@@ -42,12 +42,16 @@ fn unchanged_page_is_a_revisit(host: &str) {
             "{page_report:#}"
         );
         assert_eq!(page_report["status"], 200);
-        assert_eq!(kept(&page_report), [vec!["unchanged"; again], vec!["whole"]].concat(), "{page_report:#}");
+        assert_eq!(
+            stored_versions(&page_report),
+            [vec!["unchanged"; again], vec!["whole"]].concat(),
+            "{page_report:#}"
+        );
         assert_eq!(statuses_of_revisits(&rig, &url), vec![304; again]);
         assert_eq!(raw_library(&rig).matches("WARC-Type: revisit\r\n").count(), again);
         assert!(is_found(&rig, "never changes", &url), "it can still be found");
     }
-    assert_eq!((asked(&web, host, "/robots.txt"), asked(&web, host, "/")), (1, 3));
+    assert_eq!((count_requests(&web, host, "/robots.txt"), count_requests(&web, host, "/")), (1, 3));
     rig.runtime.block_on(web.stop());
 }
 
@@ -59,7 +63,7 @@ fn a_page_with_a_new_comment_has_not_changed_for_its_readers() {
     come_back(&rig, &web);
     let page_report = page_report(&rig, &url);
     assert_eq!((&page_report["visits"], &page_report["changes"]), (&2.into(), &0.into()), "{page_report:#}");
-    assert_eq!(kept(&page_report), ["whole", "whole"], "{page_report:#}");
+    assert_eq!(stored_versions(&page_report), ["whole", "whole"], "{page_report:#}");
     rig.runtime.block_on(web.stop());
 }
 
@@ -82,8 +86,8 @@ fn deleted_pages_leave_the_index_and_stay_in_the_library() {
     come_back(&rig, &web);
     assert_eq!(found(), [false, false], "missing twice is gone");
     come_back(&rig, &web);
-    assert_eq!(hosts.map(|host| asked(&web, host, "/page")), [3, 2], "it is no longer revisited");
-    assert_eq!(hosts.map(|host| asked(&web, host, "/")), [4, 4], "but for its neighbours");
+    assert_eq!(hosts.map(|host| count_requests(&web, host, "/page")), [3, 2], "it is no longer revisited");
+    assert_eq!(hosts.map(|host| count_requests(&web, host, "/")), [4, 4], "but for its neighbours");
 
     for (url, versions) in [(&missing, 3), (&gone, 2)] {
         let page_report = page_report(&rig, url);
@@ -157,7 +161,7 @@ fn page_of(web: &HostileWeb, host: &str, path: &str) -> String {
 }
 
 /// Returns the number of requests of a page, from the server's log.
-fn asked(web: &HostileWeb, host: &str, path: &str) -> usize {
+fn count_requests(web: &HostileWeb, host: &str, path: &str) -> usize {
     web.requests().iter().filter(|request| &*request.host == host && &*request.path == path).count()
 }
 
@@ -166,8 +170,8 @@ fn page_report(rig: &Rig, url: &str) -> Value {
 }
 
 /// Returns the state of each stored version, newest first.
-fn kept(page_report: &Value) -> Vec<String> {
-    let word = |kept: &Value| match kept {
+fn stored_versions(page_report: &Value) -> Vec<String> {
+    let word = |stored_versions: &Value| match stored_versions {
         Value::Object(fields) => fields.keys().next().unwrap().clone(),
         word => word.as_str().unwrap().to_string(),
     };

@@ -370,7 +370,7 @@ fn every_page_is_accessible() {
         let browser = Browser::start(lang);
         browser.open(&demo.url("/search?q=lighthouse+keeper"));
         assert_eq!(language(&browser), &lang[..2]);
-        let snapshot = browser.attribute(".extras a[href^='/snapshot/']", "href");
+        let cached_page = browser.attribute(".extras a[href^='/snapshot/']", "href");
         let page = browser.attribute(".hits h2 a", "href");
         let paths = [
             "/".to_string(),
@@ -380,7 +380,7 @@ fn every_page_is_accessible() {
             "/search?q=zzzqqqxxyy".into(),
             "/search?q=lighthuose+keepar".into(),
             "/search?q=lighthouse&explain=1".into(),
-            snapshot,
+            cached_page,
             format!("/clean?url={page}"),
             "/hot".into(),
             "/help".into(),
@@ -435,7 +435,7 @@ fn screenshots() {
     browser.open(&demo.url("/search?q=lighthouse+keeper"));
     type_in(&browser, "lighth", "lighth");
     browser.open(&demo.url("/search?q=lighthouse+keeper"));
-    let (snapshot, page) =
+    let (cached_page, page) =
         (browser.attribute(".extras a[href^='/snapshot/']", "href"), browser.attribute(".hits h2 a", "href"));
     let menu = || browser.click(".filters details:nth-of-type(3) summary");
     let suggest = || drop(type_in(&browser, "lighth", "lighth"));
@@ -453,7 +453,7 @@ fn screenshots() {
         ("did-you-mean", "/search?q=lighthuose+keepar".into(), &nothing),
         ("nothing-found", "/search?q=zzzqqqxxyy".into(), &nothing),
         ("keys", "/search?q=lighthouse".into(), &keys),
-        ("snapshot", snapshot, &nothing),
+        ("snapshot", cached_page, &nothing),
         ("clean", format!("/clean?url={page}"), &nothing),
         ("hot", "/hot".into(), &nothing),
         ("privacy", "/privacy".into(), &nothing),

@@ -154,8 +154,11 @@ fn user_words_take_effect_immediately_and_hide_nothing() {
         String::from_utf8(output.stderr).unwrap()
     };
     assert!(refused(&["words", "remove", "没有的词"]).contains("not in the vocabulary"));
-    let told = refused(&["words", "add", "北京", "a b"]);
-    assert!(told.contains("already a word of the base dictionary") && told.contains("white space"), "{told}");
+    let message = refused(&["words", "add", "北京", "a b"]);
+    assert!(
+        message.contains("already a word of the base dictionary") && message.contains("white space"),
+        "{message}"
+    );
     assert_eq!(desk.json("data", &["words", "list"]).as_array().unwrap().len(), 1);
     succeed(&mut desk.on("data", &["words", "add", "国家图书馆", "--kind", "extension"]));
     check(&address);
@@ -198,8 +201,8 @@ fn new_words_are_found_in_pages_and_queries() {
     assert_eq!(words[0].0, "微澜阁");
     assert!(succeed(&mut desk.on("data", &["words", "list"])).contains("微澜阁"));
     desk.file("queries.tsv", "a\tb\tc\td\n");
-    let told = fail(&mut desk.on("data", &["words", "discover", "--queries", "queries.tsv"]));
-    assert!(told.contains("queries.tsv line 1"), "{told}");
+    let message = fail(&mut desk.on("data", &["words", "discover", "--queries", "queries.tsv"]));
+    assert!(message.contains("queries.tsv line 1"), "{message}");
 }
 
 #[test]
@@ -214,19 +217,20 @@ fn methods_are_shown_trained_and_measured() {
     assert!(cut(&[]).contains("Node.js"));
     assert_eq!(cut(&["--pinyin"]).lines().next(), Some("xue li shi zhi shi"));
     assert!(cut(&["--keywords", "3"]).contains("搜索引擎\t"));
-    for (mode, told) in
+    for (mode, message) in
         [("magic", "bidirectional"), ("tagger", "pharos segment train"), ("bigram", "pharos segment train")]
     {
-        let said = fail(&mut desk.on("data", &["segment", "text", "--mode", mode]));
-        assert!(said.contains(told), "{mode}: {said}");
+        let printed = fail(&mut desk.on("data", &["segment", "text", "--mode", mode]));
+        assert!(printed.contains(message), "{mode}: {printed}");
     }
 
     let corpus = "我  喜欢  灯塔  。\n灯塔  照亮  大海  。\n大海  很  宽  。\n";
     desk.file("corpus", corpus.repeat(20));
     for method in ["tagger", "bigram", "hmm"] {
         succeed(&mut desk.on("data", &["segment", "train", "corpus", "--out", method, "--method", method]));
-        let said = succeed(&mut desk.on("data", &["segment", "corpus", "--mode", method, "--model", method]));
-        assert!(said.contains("灯塔  照亮  大海"), "{method}: {said}");
+        let printed =
+            succeed(&mut desk.on("data", &["segment", "corpus", "--mode", method, "--model", method]));
+        assert!(printed.contains("灯塔  照亮  大海"), "{method}: {printed}");
     }
     let report = desk.json("data", &["eval", "segment", "corpus", "--model", "tagger", "--model", "bigram"]);
     let methods = report["methods"].as_array().unwrap();
@@ -235,8 +239,8 @@ fn methods_are_shown_trained_and_measured() {
     assert_eq!(tagger["f1"], 1.0);
 
     desk.file("broken", b"PHAROS \xFF\x00 not a model");
-    let said = fail(&mut desk.on("data", &["segment", "text", "--mode", "tagger", "--model", "broken"]));
-    assert!(said.contains("broken"), "{said}");
-    let said = fail(&mut desk.on("data", &["segment", "train", "text/none", "--out", "x"]));
-    assert!(said.contains("text/none"), "{said}");
+    let printed = fail(&mut desk.on("data", &["segment", "text", "--mode", "tagger", "--model", "broken"]));
+    assert!(printed.contains("broken"), "{printed}");
+    let printed = fail(&mut desk.on("data", &["segment", "train", "text/none", "--out", "x"]));
+    assert!(printed.contains("text/none"), "{printed}");
 }

@@ -58,7 +58,7 @@ impl Demo {
         let pages = truth.stored().filter(|page| page.status == 200).count();
         until("all pages of the demo are searchable", || {
             let (_, home) = get(&address, "/");
-            home.contains(&format!(">{pages} pages to search<"))
+            home.contains(&format!(">{pages} searchable pages<"))
         });
         Self { address, _running: running, dir }
     }

@@ -458,8 +458,8 @@ impl CrawlLoop {
             (_, FetchOutcome::Page { .. } | FetchOutcome::Robots(..) | FetchOutcome::RobotsMoved(_)) => {}
         }
         let url = task.url();
-        let known = self.robots.get(&url.robots_txt(), ended);
-        let rules = if let Some(RobotsVerdict::Rules(rules)) = &known { Some(rules.as_ref()) } else { None };
+        let cached = self.robots.get(&url.robots_txt(), ended);
+        let rules = if let Some(RobotsVerdict::Rules(rules)) = &cached { Some(rules.as_ref()) } else { None };
         let request = CompletedRequest { crawl_delay: crawl_delay(&self.crawl.config, rules), ..request };
         let wait = self.gate.request_ended(&url.site(), ended, request);
         self.frontier.request_ended(url.id().site(), ended, wait);

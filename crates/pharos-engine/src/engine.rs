@@ -255,9 +255,9 @@ impl Engine {
     /// Replays records that the stores have not applied, then crawls until nothing is due or `stop` becomes `true`.
     pub async fn run(&self, run: RunOptions) -> Result<CrawlSummary, EngineError> {
         self.set_phase(CrawlPhase::Replaying);
-        let ran = self.run_stages(run).await;
-        self.set_phase(CrawlPhase::from_result(&ran));
-        ran
+        let result = self.run_stages(run).await;
+        self.set_phase(CrawlPhase::from_result(&result));
+        result
     }
 
     async fn run_stages(&self, run: RunOptions) -> Result<CrawlSummary, EngineError> {

@@ -110,9 +110,9 @@ impl QueryCaches {
         if self.history.read().unwrap_or_else(PoisonError::into_inner).as_deref() == history {
             return;
         }
-        let mut known = self.history.write().unwrap_or_else(PoisonError::into_inner);
-        if known.as_deref() != history {
-            *known = history.map(String::from);
+        let mut current = self.history.write().unwrap_or_else(PoisonError::into_inner);
+        if current.as_deref() != history {
+            *current = history.map(String::from);
             self.responses.clear();
             self.history_results.clear();
         }

@@ -120,9 +120,9 @@ impl QueryExecution<'_> {
         }
         let key = (cache_text(text, &self.request.filters), options);
         let history = self.retriever.view.history();
-        let known = history.and_then(|history| self.caches.history_results.get(&key, history));
-        if let Some(known) = known
-            && let Some(found) = self.retriever.retrieve_with_history(retrieval_query, &known)?
+        let cached = history.and_then(|history| self.caches.history_results.get(&key, history));
+        if let Some(cached) = cached
+            && let Some(found) = self.retriever.retrieve_with_history(retrieval_query, &cached)?
         {
             record_lookup("lists", true);
             return Ok((found, CacheUse::Partly));
@@ -222,16 +222,16 @@ impl QueryExecution<'_> {
         Ok(())
     }
 
-    /// Counts results by site, language, file type, category and time. `known` are all matches, if they have been
+    /// Counts results by site, language, file type, category and time. `matches` are all matches, if they have been
     /// retrieved already.
-    fn count_facets(&self, query: &Query, known: Option<&[Candidate]>) -> Result<FacetCounts, IndexError> {
+    fn count_facets(&self, query: &Query, matches: Option<&[Candidate]>) -> Result<FacetCounts, IndexError> {
         let labels =
             [("lang", PageLabel::Lang), ("type", PageLabel::Format), ("category", PageLabel::Category)];
         let mut facets = vec![Facet::Host];
         facets.extend(labels.iter().map(|(_, label)| Facet::Label(*label)));
         facets.extend(Age::ALL.map(|age| Facet::Since(self.retriever.today - age.days())));
         let Retriever { view, until, .. } = self.retriever;
-        let counted = match known {
+        let counted = match matches {
             Some(all) => view.facets_of(all, &facets, FACET_VALUES)?,
             None => view.facets(query, &facets, FACET_VALUES, COUNT_LIMIT, until)?,
         };

@@ -101,12 +101,10 @@ fn best_window_at_sentences(
     }
     let words: Vec<String> = marks.iter().take(MAX_MARKS).map(word).collect();
     let score = |range: &Range<usize>| {
-        let mut known = HashSet::new();
+        let mut seen = HashSet::new();
         let first = marks.partition_point(|mark| mark.at < range.start);
         let inside = marks.iter().zip(&words).skip(first).take_while(|(m, _)| m.at + m.length <= range.end);
-        inside
-            .map(|(mark, word)| if known.insert(word) { mark.weight * 16 } else { mark.weight })
-            .sum::<u32>()
+        inside.map(|(mark, word)| if seen.insert(word) { mark.weight * 16 } else { mark.weight }).sum::<u32>()
     };
     let best_first = |(score, range): &(u32, Range<usize>)| (Reverse(*score), range.start);
     let candidates = candidate_windows(&marks[..words.len()], length, window, window * 3 / 4);

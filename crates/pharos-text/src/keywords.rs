@@ -135,7 +135,7 @@ pub fn keywords(
         b.weight.total_cmp(&a.weight).then(a.first.cmp(&b.first)).then(b.words.len().cmp(&a.words.len()))
     });
     let heaviest = found.first().map_or(1.0, |f| f.weight);
-    let mut known: HashSet<String> = HashSet::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut keywords = Vec::new();
     for f in &found {
         if keywords.len() >= options.count {
@@ -143,7 +143,7 @@ pub fn keywords(
         }
         let text = join_words(&f.words);
         // A word in one position may be segmented as a phrase in another.
-        if known.insert(text.clone()) {
+        if seen.insert(text.clone()) {
             keywords.push(Keyword { text, weight: f.weight / heaviest });
         }
     }

@@ -66,7 +66,7 @@ impl SiteQueue {
 
 /// The active sites.
 pub(super) struct SiteQueues {
-    known: HashMap<SiteId, SiteQueue, RandomState>,
+    queues: HashMap<SiteId, SiteQueue, RandomState>,
     /// Sites of which a page was returned.
     requested: HashSet<SiteId, RandomState>,
     delay: Duration,
@@ -75,12 +75,12 @@ pub(super) struct SiteQueues {
 impl SiteQueues {
     /// Creates an empty set. `delay` is the initial wait between requests to a site.
     pub(super) fn new(delay: Duration) -> Self {
-        Self { known: HashMap::default(), requested: HashSet::default(), delay }
+        Self { queues: HashMap::default(), requested: HashSet::default(), delay }
     }
 
     pub(super) fn get(&mut self, id: SiteId) -> &mut SiteQueue {
         let (delay, requested) = (self.delay, &self.requested);
-        self.known.entry(id).or_insert_with(|| SiteQueue {
+        self.queues.entry(id).or_insert_with(|| SiteQueue {
             delay,
             requested: requested.contains(&id),
             ..SiteQueue::default()
@@ -88,7 +88,7 @@ impl SiteQueues {
     }
 
     pub(super) fn peek(&self, id: SiteId) -> Option<&SiteQueue> {
-        self.known.get(&id)
+        self.queues.get(&id)
     }
 
     pub(super) fn remember_requested(&mut self, id: SiteId) {
@@ -106,6 +106,6 @@ impl SiteQueues {
 
     /// Drops sites without state.
     pub(super) fn prune(&mut self, now: Timestamp) {
-        self.known.retain(|_, site| !site.is_idle(now));
+        self.queues.retain(|_, site| !site.is_idle(now));
     }
 }

@@ -20,7 +20,7 @@ const MAX_LABEL_CHARS: usize = 12;
 pub fn discover_words(
     data: &DataDir,
     config: &Config,
-    known: &Vocabulary,
+    vocabulary: &Vocabulary,
     rules: DiscoveryRules,
     mut progress: impl FnMut(u64) -> bool,
 ) -> Result<DiscoveryResult, EngineError> {
@@ -32,7 +32,7 @@ pub fn discover_words(
         discovery.add_page(zone_texts(page));
         Ok(())
     })?;
-    Ok(discovery.finish(&|word| known.contains(word)))
+    Ok(discovery.finish(&|word| vocabulary.contains(word)))
 }
 
 /// Returns the texts of a page with their zones. New names tend to be introduced in prominent zones.

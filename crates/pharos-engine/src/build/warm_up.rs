@@ -77,14 +77,14 @@ fn titles(view: &dyn IndexView, relations: &Relations) -> Result<Vec<String>, En
     }
     pages.sort_by(by_rank);
     let mut titles = Vec::new();
-    let mut known = HashSet::new();
+    let mut seen = HashSet::new();
     for page in pages {
         if titles.len() == QUERIES {
             break;
         }
         if let Some(stored) = view.page(relations.id(page))?
             && !stored.fields.title.trim().is_empty()
-            && known.insert(stored.fields.title.clone())
+            && seen.insert(stored.fields.title.clone())
         {
             titles.push(stored.fields.title);
         }

@@ -156,8 +156,8 @@ pub fn doctor(
         let same = |l: &Finding| (l.store, &l.place) == (finding.store, &finding.place);
         finding.repaired = finding.grade == Severity::Fault && !left.findings.iter().any(same);
     }
-    let known = |l: &Finding| findings.iter().any(|f| (f.store, &f.place) == (l.store, &l.place));
-    let new: Vec<Finding> = left.findings.iter().filter(|l| !known(l)).cloned().collect();
+    let is_reported = |l: &Finding| findings.iter().any(|f| (f.store, &f.place) == (l.store, &l.place));
+    let new: Vec<Finding> = left.findings.iter().filter(|l| !is_reported(l)).cloned().collect();
     findings.extend(new);
     Ok(DoctorReport { findings, ..left })
 }
@@ -223,22 +223,24 @@ impl Examination {
             reported: HashMap::new(),
         };
         // The library is written first, so it contains everything a store has applied by now.
-        let known = catalog::open(data, &mut exam)?;
+        let open_catalog = catalog::open(data, &mut exam)?;
         let indexed = index::open(data, &mut exam)?;
         let related = graph::open(data, &mut exam);
         let index_at = indexed.as_ref().map_or(LibraryPosition::START, |indexed| indexed.at);
         let library = DiskLibrary::open_reader(&data.library())?;
         let contents = library::examine(&library, owned, index_at, &mut exam, check)?;
-        let summary = match &known {
-            Some(known) => catalog::examine(known, &library, &contents, owned, &mut exam, check)?,
+        let summary = match &open_catalog {
+            Some(open_catalog) => {
+                catalog::examine(open_catalog, &library, &contents, owned, &mut exam, check)?
+            }
             None => catalog::CatalogSummary::default(),
         };
         check(DoctorProgress::Derived)?;
         // Without a catalog, the library itself determines how much must be derived.
-        let applied = if known.is_some() { summary.applied } else { contents.end };
+        let applied = if open_catalog.is_some() { summary.applied } else { contents.end };
         derived::examine(data, &library, &contents, applied, owned, &mut exam)?;
         if let Some(indexed) = indexed {
-            index::examine(&indexed, known.as_ref(), &summary, &contents, &mut exam, check)?;
+            index::examine(&indexed, open_catalog.as_ref(), &summary, &contents, &mut exam, check)?;
         }
         graph::examine(data, related, contents.end, &mut exam)?;
         exam.report_lost();

@@ -67,12 +67,12 @@ fn quotable(page: &PageObject, body: &str) -> Option<String> {
 /// The number is limited, and navigation links must not crowd out external ones.
 fn links(url: &PageUrl, page: &PageObject) -> Vec<PageUrl> {
     let own = url.id();
-    let mut known = HashSet::from([own]);
+    let mut seen = HashSet::from([own]);
     let (mut elsewhere, mut here) = (Vec::new(), Vec::new());
     for link in page.followed_links() {
         let target = link.url.id();
         let links = if target.site() == own.site() { &mut here } else { &mut elsewhere };
-        if links.len() < MAX_LINKS && known.insert(target) {
+        if links.len() < MAX_LINKS && seen.insert(target) {
             links.push(link.url.clone());
         }
     }

@@ -44,8 +44,8 @@ pub enum CrawlPhase {
 }
 
 impl CrawlPhase {
-    pub(crate) fn from_result(ran: &Result<CrawlSummary, EngineError>) -> Self {
-        match ran {
+    pub(crate) fn from_result(result: &Result<CrawlSummary, EngineError>) -> Self {
+        match result {
             Ok(summary) => Self::Ended(summary.ended),
             Err(EngineError::Stopped) => Self::Ended(EndReason::Stopped),
             Err(EngineError::NoSeeds { .. }) => Self::Empty,

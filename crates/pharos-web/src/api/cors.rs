@@ -87,12 +87,12 @@ mod tests {
             assert_eq!(reply.header("access-control-allow-origin"), "", "{path} {origin}");
             assert_eq!(reply.header("cross-origin-resource-policy"), "same-origin", "{path} {origin}");
         }
-        let asked = [
+        let requested = [
             ("origin", "https://b.example"),
             ("access-control-request-method", "POST"),
             ("access-control-request-headers", "content-type, api-key"),
         ];
-        let reply = send(&router, Method::OPTIONS, "/api/v1/submit", &asked, "").await;
+        let reply = send(&router, Method::OPTIONS, "/api/v1/submit", &requested, "").await;
         assert_eq!(
             (reply.status, reply.header("access-control-allow-origin")),
             (StatusCode::OK, "https://b.example")

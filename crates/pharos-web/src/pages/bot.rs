@@ -34,7 +34,7 @@ struct BotPage {
     token: String,
     contact: String,
     contact_link: Option<String>,
-    manners: Vec<String>,
+    crawl_rules: Vec<String>,
     /// URL as typed.
     address: String,
     verdict: Option<PageVerdict>,
@@ -130,7 +130,7 @@ impl BotPage {
             token: if token.is_empty() { "*".into() } else { token },
             contact: if contact.is_empty() { messages.bot_no_contact.into() } else { contact.into() },
             contact_link: contact_link(contact),
-            manners: crawl_rules(config, messages),
+            crawl_rules: crawl_rules(config, messages),
             address: String::new(),
             verdict: None,
             submitted: None,
@@ -151,18 +151,18 @@ fn contact_link(contact: &str) -> Option<String> {
 /// Describes the behaviour of the crawler as configured.
 fn crawl_rules(config: &Config, messages: &Messages) -> Vec<String> {
     let crawl = &config.crawl;
-    let manners = crawl.politeness_limits();
-    let wait = if manners.is_unlimited() {
+    let limits = crawl.politeness_limits();
+    let wait = if limits.is_unlimited() {
         messages.bot_no_wait.to_string()
     } else {
-        let nice = grouped(manners.nice_factor.into());
+        let nice = grouped(limits.nice_factor.into());
         fill(
             messages.bot_wait,
-            &[&messages.duration(manners.day_delay), &messages.duration(manners.night_delay), &nice],
+            &[&messages.duration(limits.day_delay), &messages.duration(limits.night_delay), &nice],
         )
     };
     let per_day =
-        (manners.pages_per_day > 0).then(|| fill(messages.bot_per_day, &[&grouped(manners.pages_per_day)]));
+        (limits.pages_per_day > 0).then(|| fill(messages.bot_per_day, &[&grouped(limits.pages_per_day)]));
     let lines = [
         Some(fill(messages.bot_robots, &[&messages.duration(crawl.robots_lifetime)])),
         Some(wait),

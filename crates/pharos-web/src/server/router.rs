@@ -355,14 +355,14 @@ mod tests {
             .route("/api/v1/slow", routing::get(|| tokio::time::sleep(Duration::from_secs(5))));
         let router = with_middleware(routes(), api.merge(api::routes(&app)), app);
         let long = "x".repeat(BODY_LIMIT + 1);
-        let asked = [
+        let requested = [
             (Method::GET, "/api/v1/panic", "", StatusCode::INTERNAL_SERVER_ERROR),
             (Method::GET, "/api/v1/fails", "", StatusCode::INTERNAL_SERVER_ERROR),
             (Method::GET, "/api/v1/slow", "", StatusCode::SERVICE_UNAVAILABLE),
             (Method::POST, "/api/v1/click", &long, StatusCode::PAYLOAD_TOO_LARGE),
             (Method::PUT, "/api/v1/search", "", StatusCode::METHOD_NOT_ALLOWED),
         ];
-        for (method, path, body, status) in asked {
+        for (method, path, body, status) in requested {
             let length = body.len().to_string();
             let headers = [("origin", "https://b.example"), ("content-length", &length)];
             let reply = send(&router, method, path, &headers, body).await;

@@ -99,13 +99,13 @@ fn confirmed_flaws(data: &DataDir) -> Result<Vec<GenerationFlaw>, EngineError> {
 /// Compares the index with library and catalog. Unreadable parts are reported as findings.
 pub(super) fn examine(
     indexed: &OpenIndex,
-    known: Option<&OpenCatalog>,
+    open_catalog: Option<&OpenCatalog>,
     summary: &CatalogSummary,
     contents: &LibraryContents,
     exam: &mut Examination,
     check: ProgressCheck<'_>,
 ) -> Result<(), EngineError> {
-    match compare(indexed, known, summary, contents, exam, check) {
+    match compare(indexed, open_catalog, summary, contents, exam, check) {
         Err(EngineError::Index(
             error @ (IndexError::Tantivy { .. }
             | IndexError::Damaged { .. }
@@ -122,7 +122,7 @@ pub(super) fn examine(
 
 fn compare(
     indexed: &OpenIndex,
-    known: Option<&OpenCatalog>,
+    open_catalog: Option<&OpenCatalog>,
     summary: &CatalogSummary,
     contents: &LibraryContents,
     exam: &mut Examination,
@@ -145,7 +145,8 @@ fn compare(
     for batch in all.candidates.chunks(BATCH) {
         check(DoctorProgress::Index(found.len() as u64))?;
         for (candidate, fields) in batch.iter().zip(view.result_fields(batch)?) {
-            if let Some(what) = find_mismatch(indexed, known, contents, exam, candidate.page, &fields)? {
+            if let Some(what) = find_mismatch(indexed, open_catalog, contents, exam, candidate.page, &fields)?
+            {
                 exam.needs.index = true;
                 exam.fault(CheckedStore::Index, &fields.url, what, WRONG_ENTRY, CURE);
             }
@@ -156,7 +157,7 @@ fn compare(
     if summary.applied < indexed.history {
         return Ok(());
     }
-    let Some(known) = known else { return Ok(()) };
+    let Some(open_catalog) = open_catalog else { return Ok(()) };
     let fresh = indexed.index.view()?;
     for (id, position) in &summary.indexable {
         let is_there = |at: LibraryPosition| at == *position || at >= indexed.at;
@@ -165,7 +166,7 @@ fn compare(
             continue;
         }
         // The page may have changed since: compare the current entries.
-        let Some(entry) = known.catalog.page(*id)? else { continue };
+        let Some(entry) = open_catalog.catalog.page(*id)? else { continue };
         if !entry.indexable
             || entry.position != Some(*position)
             || contents.without_original.contains(position)
@@ -188,7 +189,7 @@ fn compare(
 /// Returns the reason why an index entry is wrong, if it is.
 fn find_mismatch(
     indexed: &OpenIndex,
-    known: Option<&OpenCatalog>,
+    open_catalog: Option<&OpenCatalog>,
     contents: &LibraryContents,
     exam: &Examination,
     page: PageId,
@@ -217,7 +218,7 @@ fn find_mismatch(
         return Ok(None);
     }
     // The page may have changed since, and its last event may not affect its content.
-    let entry = known.map(|known| known.catalog.page(page)).transpose()?.flatten();
+    let entry = open_catalog.map(|open_catalog| open_catalog.catalog.page(page)).transpose()?.flatten();
     let is_settled = match &entry {
         None => true,
         Some(entry) => {
