@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         page.page_type, page.format, page.charset, page.lang
     );
     println!("keywords  {}", page.keywords.join(", "));
-    if let Some(reason) = &page.unread {
+    if let Some(reason) = &page.unread_reason {
         println!("no text   {reason}");
     }
     println!("\n{}\n", page.text);

@@ -45,12 +45,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => vec!["harbour".into(), "lighthouse ships".into(), "古代灯塔".into()],
         words => vec![words.join(" ")],
     };
-    let view = index.snapshot()?;
+    let view = index.view()?;
     for text in texts {
         let terms = Analyser::shared().tokens(&text).into_iter().map(|token| Query::Word(token.text));
         let found = view.search(&Query::And(terms.collect()), 10)?;
         println!("{text}: {} of {} pages", found.total, view.pages()?);
-        for (candidate, page) in found.candidates.iter().zip(view.cards(&found.candidates)?) {
+        for (candidate, page) in found.candidates.iter().zip(view.result_fields(&found.candidates)?) {
             println!("  {:.3} {} {}", candidate.score, page.title, page.url);
         }
     }

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let record = &stored.record;
                 let content = match &record.content {
                     RecordContent::Response(response) => format!("response {}", response.status),
-                    RecordContent::Revisit(revisit) => format!("revisit of {}", revisit.of),
+                    RecordContent::Revisit(revisit) => format!("revisit of {}", revisit.refers_to),
                     RecordContent::Event(event) => format!("{event:?}"),
                 };
                 let size = record.body_size();
