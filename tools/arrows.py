@@ -13,17 +13,16 @@ ALLOWED = {
     "pharos-text": set(),
     "pharos-html": {"pharos-text"},
     "pharos-store": set(),
-    "pharos-graph": {"pharos-text", "pharos-store"},
+    "pharos-graph": {"pharos-text"},
     "pharos-index": {"pharos-text"},
     "pharos-crawl": {"pharos-store"},
-    "pharos-learn": {"pharos-text", "pharos-index"},
+    "pharos-learn": set(),
     "pharos-mining": {"pharos-text", "pharos-store"},
-    "pharos-query": {"pharos-text", "pharos-store", "pharos-index", "pharos-graph", "pharos-learn"},
+    "pharos-query": {"pharos-text", "pharos-index", "pharos-graph", "pharos-learn"},
     "pharos-engine": {"pharos-crawl", "pharos-html", "pharos-text", "pharos-store", "pharos-graph",
-                      "pharos-index", "pharos-learn", "pharos-mining"},
+                      "pharos-index", "pharos-mining"},
     "pharos-web": {"pharos-store", "pharos-html", "pharos-query", "pharos-mining", "pharos-engine"},
     "pharos-testweb": set(),
-    "pharos-lab": {ANY},
     "pharos": {ANY},
 }
 
@@ -31,7 +30,7 @@ ALLOWED = {
 INDEPENDENT = {"pharos-testweb"}
 
 # Crates that may use the loopback web as a dev-dependency.
-TESTWEB_IN_TESTS = {"pharos", "pharos-crawl", "pharos-engine", "pharos-web", "pharos-lab"}
+TESTWEB_IN_TESTS = {"pharos", "pharos-crawl", "pharos-engine", "pharos-web"}
 
 
 def allowed(source, target, kind):

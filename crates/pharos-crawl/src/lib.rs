@@ -1,7 +1,7 @@
 //! Crawling: decides which page is fetched next and when, checks that it may be fetched, and fetches it.
 //!
 //! **In:** due pages from the catalog, and reports of records applied to it.
-//! **Out:** [`Record`](pharos_store::LibraryRecord)s of responses, failures and refusals, for the engine to store.
+//! **Out:** [`LibraryRecord`](pharos_store::LibraryRecord)s of responses, failures and refusals, for the engine to store.
 //!
 //! 1. The engine records the start of a crawl; [`interpret_record`] turns it into seeds in the catalog.
 //! 2. [`run_crawl`] reads which sites are due and keeps a page queue for each ([`frontier`]), ordered by a strategy.

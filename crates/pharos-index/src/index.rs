@@ -1,4 +1,4 @@
-//! The [`Index`] trait: the contract that every index backend fulfils, embedded or distributed.
+//! The [`Index`] trait: the contract of an index, checked by the suite in `tests/contract`.
 
 use std::sync::Arc;
 

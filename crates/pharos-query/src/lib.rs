@@ -32,7 +32,7 @@
 //! # Folders
 //! `language` parser, expressions, filters, intent · `retrieval` candidates, scoring, folding, arrangement · `rank` models
 //! and features · `cache` responses, result lists, history results · `snippet` excerpts and highlighting · `assist`
-//! suggestions and corrections · `evaluate` judged collections and spam.
+//! suggestions and corrections · `evaluate` runs on test collections, resistance to spam.
 
 pub mod assist;
 pub mod cache;

@@ -6,7 +6,7 @@
 //!
 //! The library is the source of truth and is written and synced first. Catalog and derived files store, in the same
 //! transaction or block as their data, the library position they have applied. At start the library is replayed from
-//! there. There is no other recovery code.
+//! there. Consistency after a crash needs no other code.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), pharos_store::StoreError> {

@@ -1,7 +1,7 @@
 //! HTTP server of Pharos: search page, cached pages, JSON API, operator's desk, health checks and metrics.
 //!
 //! **In:** requests of people, browsers and programs, none of them trusted. **Out:** pages in English and Chinese that work
-//! without JavaScript, and the same [`Answer`](pharos_query::SearchResponse) as `pharos search --json` under `/api/v1/search`.
+//! without JavaScript, and the same [`SearchResponse`](pharos_query::SearchResponse) as `pharos search --json` under `/api/v1/search`.
 //!
 //! ```text
 //! connection ─▶ server/   limits, TLS, event loop, HTTP ─▶ router, middleware ─▶ Visitor (language, parameters)
@@ -34,6 +34,10 @@
 //!   policy that allows inline styles only.
 //! * No parameter causes a 5xx response; a panic causes one, but no dropped connection.
 //! * Only `http` and `https` URLs become links.
+//!
+//! # Folders
+//! `server` connections, limits, routes · `pages` HTML pages · `api` JSON, OpenAPI, feeds · `admin` the desk, with the steps
+//! for a new page · `state` shared state, query log, learning.
 
 mod admin;
 mod api;
