@@ -635,10 +635,13 @@ impl CrawlLoop {
 
     fn publish_status(&self) {
         let status = &self.crawl.status;
-        CrawlStatus::set(&status.under_way, self.requests.len());
+        CrawlStatus::set(&status.in_flight, self.requests.len());
         CrawlStatus::set(&status.queued, self.frontier.queued());
         CrawlStatus::set(&status.sites, self.frontier.active_sites());
-        metrics::gauge!("pharos_crawl_requests_under_way").set(self.requests.len() as f64);
+        // The second name is that of release 0.1.
+        for name in ["pharos_crawl_requests_in_flight", "pharos_crawl_requests_under_way"] {
+            metrics::gauge!(name).set(self.requests.len() as f64);
+        }
         metrics::gauge!("pharos_crawl_pages_queued").set(self.frontier.queued() as f64);
         metrics::gauge!("pharos_crawl_sites_active").set(self.frontier.active_sites() as f64);
         let waiting = self.crawl.records.max_capacity() - self.crawl.records.capacity();

@@ -278,7 +278,7 @@ impl Engine {
         ));
         let (stored_in, stored_out) = sync_channel::<Vec<StoredRecord>>(GROUP_CHANNEL_CAPACITY);
         let (read_in, read_out) = sync_channel::<Vec<AnalysedRecord>>(GROUP_CHANNEL_CAPACITY);
-        let (absorbed_in, absorbed_out) = mpsc::unbounded_channel();
+        let (applied_in, applied_out) = mpsc::unbounded_channel();
 
         let append = AppendStage {
             library: Arc::clone(&self.library),
@@ -286,17 +286,17 @@ impl Engine {
             requests: config.library.requests,
             stage_metrics: Arc::clone(&self.stage_metrics),
         };
-        let appending = spawn_stage("shelve", move || Ok(append.run(waiting_out, &stored_in)?))?;
+        let appending = spawn_stage("append", move || Ok(append.run(waiting_out, &stored_in)?))?;
         let (analysis_config, library) = (Arc::clone(&config), Arc::clone(&self.library));
         let mut log = CrawlLog::open(&self.data);
         let stage_metrics = Arc::clone(&self.stage_metrics);
-        let reading = spawn_stage("read", move || {
+        let reading = spawn_stage("analyse", move || {
             for group in stored_out {
                 log.write(&group);
                 let records = group.len() as i64;
                 let read = pool.analyse(group, &*library, &analysis_config, depth);
                 stage_metrics.add_parsed(read.iter().filter(|read| read.page.is_some()).count());
-                stage_metrics.adjust_queue(PipelineStage::Read, -records);
+                stage_metrics.adjust_queue(PipelineStage::Analyse, -records);
                 stage_metrics.adjust_queue(PipelineStage::Apply, records);
                 if read_in.send(read).is_err() {
                     break;
@@ -306,14 +306,14 @@ impl Engine {
         })?;
         let (generations, stage_metrics, indexing) =
             (self.generations.clone(), Arc::clone(&self.stage_metrics), self.index.is_some());
-        let applying = spawn_stage("absorb", move || {
+        let applying = spawn_stage("apply", move || {
             loop {
                 match read_out.recv_timeout(TICK) {
                     Ok(group) => {
                         let records = group.len() as i64;
                         let pages = group.iter().filter(|read| read.page.is_some()).count();
                         // The receiver is gone once the crawl is over.
-                        let _ = absorbed_in.send(applier.apply(group)?);
+                        let _ = applied_in.send(applier.apply(group)?);
                         stage_metrics.adjust_queue(PipelineStage::Apply, -records);
                         stage_metrics.add_indexed(if indexing { pages } else { 0 });
                     }
@@ -337,7 +337,7 @@ impl Engine {
             }
             .run(record_in.clone()),
         );
-        let crawled = self.crawl(RunOptions { stop: halted, ..run }, record_in, absorbed_out).await;
+        let crawled = self.crawl(RunOptions { stop: halted, ..run }, record_in, applied_out).await;
         dispatching.abort();
         // Its sender is dropped only when the task has ended.
         let _ = dispatching.await;

@@ -184,7 +184,9 @@ impl Server {
             }
         };
         let Some(permit) = self.connection_limit.acquire(address.ip()) else {
-            ::metrics::counter!(REJECTED_CONNECTIONS).increment(1);
+            for name in REJECTED_CONNECTIONS {
+                ::metrics::counter!(name).increment(1);
+            }
             return;
         };
         if let Err(error) = stream.set_nodelay(true) {
@@ -216,8 +218,9 @@ impl Server {
 }
 
 pub(crate) const CONNECTIONS: &str = "pharos_http_connections";
-/// Connections closed because their client network was at its limit.
-pub(crate) const REJECTED_CONNECTIONS: &str = "pharos_http_connections_turned_away_total";
+/// Connections closed because their client network was at its limit: the name, and that of release 0.1.
+pub(crate) const REJECTED_CONNECTIONS: [&str; 2] =
+    ["pharos_http_connections_rejected_total", "pharos_http_connections_turned_away_total"];
 
 async fn serve_tls(
     acceptor: TlsAcceptor,

@@ -28,7 +28,8 @@ impl AnalysisPool {
     /// Creates a pool with the threads and rules of the configuration.
     pub(crate) fn from_config(config: &Config) -> Result<Self, EngineError> {
         let threads = analysis_threads(config);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("read-{n}"));
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("analyse-{n}"));
         let pool = pool.build().map_err(|_| EngineError::StageFailed("reading"))?;
         Ok(Self { pool, extractor: Extractor::from_config(config)? })
     }

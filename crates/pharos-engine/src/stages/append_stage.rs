@@ -80,7 +80,7 @@ impl AppendStage {
             }
             let appended = self.append(group)?;
             self.stage_metrics.adjust_queue(PipelineStage::Append, -(appended.len() as i64));
-            self.stage_metrics.adjust_queue(PipelineStage::Read, appended.len() as i64);
+            self.stage_metrics.adjust_queue(PipelineStage::Analyse, appended.len() as i64);
             // The next stage failed; its own error is reported.
             if stored.send(appended).is_err() {
                 return Ok(());

@@ -103,14 +103,14 @@ pub fn thread_readings() -> BTreeMap<&'static str, ThreadReading> {
 /// Returns the stage of a thread by its name. The kernel truncates thread names to 15 bytes.
 fn stage_of(thread: &str) -> &'static str {
     match thread {
-        "shelve" => "shelve",
-        "absorb" => "absorb",
+        "append" => "append",
+        "apply" => "apply",
         "build" => "build",
         "query" => "query",
-        _ if thread == "read" || thread.starts_with("read-") => "read",
+        _ if thread == "analyse" || thread.starts_with("analyse-") => "analyse",
         // Threads of tantivy belong to the apply stage.
         _ if thread.starts_with("thrd-tantivy") || thread.contains("merge") || thread.contains("segment") => {
-            "absorb"
+            "apply"
         }
         _ if thread.starts_with("tokio") => "fetch",
         _ => "other",
@@ -221,15 +221,15 @@ mod tests {
     #[test]
     fn threads_are_assigned_to_stages_by_name() {
         for (name, stage) in [
-            ("read-3", "read"),
+            ("analyse-3", "analyse"),
             ("tokio-rt-worker", "fetch"),
-            ("merge_thread_0", "absorb"),
-            ("thrd-tantivy-in", "absorb"),
+            ("merge_thread_0", "apply"),
+            ("thrd-tantivy-in", "apply"),
             ("index-look", "other"),
         ] {
             assert_eq!(stage_of(name), stage, "{name}");
         }
-        let worked = std::thread::Builder::new().name("shelve".into()).spawn(|| thread_readings()["shelve"]);
+        let worked = std::thread::Builder::new().name("append".into()).spawn(|| thread_readings()["append"]);
         assert!(worked.unwrap().join().unwrap().threads >= 1);
     }
 

@@ -10,18 +10,27 @@ use pharos_mining::system::SystemCounters;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PipelineStage {
     Append,
-    Read,
+    Analyse,
     Apply,
 }
 
 impl PipelineStage {
     pub(crate) const ALL: [PipelineStage; 3] =
-        [PipelineStage::Append, PipelineStage::Read, PipelineStage::Apply];
+        [PipelineStage::Append, PipelineStage::Analyse, PipelineStage::Apply];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
+            Self::Append => "append",
+            Self::Analyse => "analyse",
+            Self::Apply => "apply",
+        }
+    }
+
+    /// Returns the metric label of release 0.1, which is still reported beside the name.
+    const fn old_label(self) -> &'static str {
+        match self {
             Self::Append => "shelve",
-            Self::Read => "read",
+            Self::Analyse => "read",
             Self::Apply => "absorb",
         }
     }
@@ -48,7 +57,9 @@ impl StageMetrics {
     /// Adds records to the queue of a stage, or removes them (negative).
     pub(crate) fn adjust_queue(&self, stage: PipelineStage, records: i64) {
         let now = self.queued[stage as usize].fetch_add(records, Ordering::Relaxed) + records;
-        metrics::gauge!("pharos_crawl_stage_records", "stage" => stage.name()).set(now as f64);
+        for label in [stage.name(), stage.old_label()] {
+            metrics::gauge!("pharos_crawl_stage_records", "stage" => label).set(now as f64);
+        }
     }
 
     /// Returns the number of records queued for or held by a stage.

@@ -49,7 +49,7 @@ pub(crate) struct StageSample {
 }
 
 /// The stages in processing order.
-const STAGES: [&str; 6] = ["fetch", "shelve", "read", "absorb", "build", "query"];
+const STAGES: [&str; 6] = ["fetch", "append", "analyse", "apply", "build", "query"];
 
 /// Computes the stages between two readings: engine stages from the status of the owner process, queries from this process.
 pub(crate) fn stage_samples(
@@ -93,7 +93,7 @@ pub(crate) fn stage_samples(
 
 fn bottleneck_of(stage: &StageSample, live: &EngineStatus, processors: u32) -> Bottleneck {
     // A single thread can use one CPU, a pool no more than there are.
-    let pool = matches!(stage.name, "read" | "query" | "fetch");
+    let pool = matches!(stage.name, "analyse" | "query" | "fetch");
     let most = if pool { stage.threads.min(processors).max(1) } else { 1 };
     if stage.processors >= CPU_BOUND * f64::from(most) {
         return Bottleneck::Processor;
@@ -105,9 +105,9 @@ fn bottleneck_of(stage: &StageSample, live: &EngineStatus, processors: u32) -> B
         }
         "fetch" if live.queued > 0 => Bottleneck::Politeness,
         "fetch" if stage.waiting > 0 => Bottleneck::Network,
-        "shelve" if stage.waiting > 0 && next_is_busy("read") => Bottleneck::Next,
-        "read" if stage.waiting > 0 && next_is_busy("absorb") => Bottleneck::Next,
-        "shelve" | "read" | "absorb" if stage.waiting > 0 => Bottleneck::Disk,
+        "append" if stage.waiting > 0 && next_is_busy("analyse") => Bottleneck::Next,
+        "analyse" if stage.waiting > 0 && next_is_busy("apply") => Bottleneck::Next,
+        "append" | "analyse" | "apply" if stage.waiting > 0 => Bottleneck::Disk,
         "build" if stage.disk.0 + stage.disk.1 >= DISK_BOUND => Bottleneck::Disk,
         _ => Bottleneck::Idle,
     }
@@ -142,11 +142,11 @@ mod tests {
     #[test]
     fn each_stage_has_its_bottleneck() {
         let reading =
-            bounds(status(&[("read", 200), ("shelve", 5)], &[("read", 3, 1.9), ("shelve", 1, 0.1)]));
-        assert_eq!((reading["read"], reading["shelve"]), (Bottleneck::Processor, Bottleneck::Next));
+            bounds(status(&[("analyse", 200), ("append", 5)], &[("analyse", 3, 1.9), ("append", 1, 0.1)]));
+        assert_eq!((reading["analyse"], reading["append"]), (Bottleneck::Processor, Bottleneck::Next));
         let writing =
-            bounds(status(&[("read", 9), ("absorb", 200)], &[("read", 3, 0.1), ("absorb", 1, 0.2)]));
-        assert_eq!((writing["read"], writing["absorb"]), (Bottleneck::Next, Bottleneck::Disk));
+            bounds(status(&[("analyse", 9), ("apply", 200)], &[("analyse", 3, 0.1), ("apply", 1, 0.2)]));
+        assert_eq!((writing["analyse"], writing["apply"]), (Bottleneck::Next, Bottleneck::Disk));
         assert_eq!((writing["fetch"], writing["build"]), (Bottleneck::Idle, Bottleneck::Idle));
         let crowd = EngineStatus { in_flight: 64, fetchers: 64, queued: 1000, ..status(&[], &[]) };
         assert_eq!(bounds(crowd)["fetch"], Bottleneck::Network);

@@ -58,10 +58,9 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     );
     metrics::describe_counter!(SHED, "Requests rejected because the query queue was full.");
     metrics::describe_gauge!(CONNECTIONS, "Open connections.");
-    metrics::describe_counter!(
-        REJECTED_CONNECTIONS,
-        "Connections closed because their client network was at its limit."
-    );
+    let [rejected, old_name] = REJECTED_CONNECTIONS;
+    metrics::describe_counter!(rejected, "Connections closed because their client network was at its limit.");
+    metrics::describe_counter!(old_name, "Old name of pharos_http_connections_rejected_total.");
     metrics::describe_histogram!(SUGGEST_SECONDS, "Duration of suggestion lookups.");
     metrics::describe_counter!("pharos_log_lost_total", "Log records lost, by reason.");
     metrics::describe_gauge!(SEARCHABLE_PAGES, "Searchable pages.");
@@ -77,13 +76,17 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     );
     metrics::describe_counter!("pharos_crawl_requests_total", "Crawl requests, by status of the response.");
     metrics::describe_histogram!("pharos_crawl_request_seconds", "Duration of crawl requests.");
-    metrics::describe_gauge!("pharos_crawl_requests_under_way", "Crawl requests in flight.");
+    metrics::describe_gauge!("pharos_crawl_requests_in_flight", "Crawl requests in flight.");
+    metrics::describe_gauge!(
+        "pharos_crawl_requests_under_way",
+        "Old name of pharos_crawl_requests_in_flight."
+    );
     metrics::describe_gauge!("pharos_crawl_pages_queued", "Pages queued in memory.");
     metrics::describe_gauge!("pharos_crawl_sites_active", "Sites with queued pages.");
     metrics::describe_gauge!("pharos_crawl_records_waiting", "Responses waiting to be stored.");
     metrics::describe_gauge!(
         "pharos_crawl_stage_records",
-        "Responses queued or in progress in a stage: shelve, read, absorb."
+        "Responses queued or in progress in a stage: append, analyse, apply."
     );
     Ok(installed.insert(Metrics(handle)).clone())
 }

@@ -86,9 +86,9 @@ impl StageRow {
     fn new(stage: &StageSample, m: &'static PageMessages) -> Self {
         let name = match stage.name {
             "fetch" => m.stage_fetch,
-            "shelve" => m.stage_append,
-            "read" => m.stage_analyse,
-            "absorb" => m.stage_apply,
+            "append" => m.stage_append,
+            "analyse" => m.stage_analyse,
+            "apply" => m.stage_apply,
             "build" => m.stage_build,
             _ => m.stage_query,
         };
