@@ -43,7 +43,7 @@ impl OpenChain {
         let mut attempts = 0;
         loop {
             let current = directory.current()?;
-            let opened = Self::open_chain(directory, &current, &mut old, refused);
+            let opened = Self::from_chain(directory, &current, &mut old, refused);
             // If a generation was removed between reading its name and opening it, `CURRENT` has changed.
             attempts += 1;
             if attempts < MAX_ATTEMPTS && directory.current()? != current {
@@ -58,7 +58,7 @@ impl OpenChain {
     }
 
     /// Opens the chain of this `CURRENT`. Also returns the reason if its history is newly refused.
-    fn open_chain(
+    fn from_chain(
         directory: &Generations,
         current: &GenerationChain,
         old: &mut Vec<Generation>,
