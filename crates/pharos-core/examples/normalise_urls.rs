@@ -1,4 +1,4 @@
-//! Normalises URLs and prints what identifies each page: normalised URL, page id, host, registrable domain and depth.
+//! Normalises URLs and prints the identity of each page: normalised URL, page id, host, registrable domain and depth.
 //!
 //! Run it with the built-in sample, or with URLs of your own:
 //!

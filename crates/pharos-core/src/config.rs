@@ -147,7 +147,7 @@ macro_rules! settings {
 settings! {
     /// Crawling: scope, politeness, limits, retries and refresh.
     crawl: CrawlConfig {
-        /// Mail address or page where site owners can reach the operator; required to crawl public addresses.
+        /// Email address or page where site owners can reach the operator; required to crawl public addresses.
         contact: String = String::new(),
         /// Product name of the crawler: the user agent that robots.txt rules are matched against.
         agent: String = "Pharos".into(),
@@ -431,9 +431,9 @@ settings! {
         click_decay: f64 = 0.9,
         /// Initial click score of a page without clicks, as a share of the highest.
         click_start: f64 = 0.1,
-        /// Sites, folders or URLs whose score is raised, with the amount: `docs.example.org 0.1`.
+        /// Sites, directories or URLs whose score is raised, with the amount: `docs.example.org 0.1`.
         boost: Vec<String> = Vec::new(),
-        /// Sites, folders or URLs that are excluded from results.
+        /// Sites, directories or URLs that are excluded from results.
         block: Vec<String> = Vec::new(),
     }
     /// The web server.
@@ -606,7 +606,7 @@ impl Config {
 }
 
 fn wrong_value(location: String, key: &str, expected: String, found: &str) -> ConfigError {
-    // More people read messages than the configuration file.
+    // Error messages reach more readers than the configuration file does.
     let found = if is_secret(key) { "a hidden value" } else { found };
     ConfigError::WrongValue { location, key: key.to_string(), expected, found: found.to_string() }
 }

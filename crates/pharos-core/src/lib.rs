@@ -17,7 +17,7 @@
 //! * No function performs I/O or reads the system time; callers pass a [`Clock`].
 //! * Two spellings of one page give one [`PageUrl`]. [`NORMALISER_VERSION`] changes whenever the normalisation does.
 //!
-//! # Folders
+//! # Modules
 //! * `config/`: value types of settings; `config.rs` declares all keys with default and meaning.
 //! * `url/`: normalisation of URLs, page ids, site names.
 

@@ -1,4 +1,4 @@
-//! Interprets a stored record: which changes it makes in the catalog.
+//! Interprets a stored record: returns the catalog changes that it causes.
 //!
 //! A pure function, so that live operation and replay of the library give the same catalog.
 
@@ -295,7 +295,7 @@ fn discover_links(
                     *refused.entry(rule).or_default() += 1;
                 }
             }
-            // A page modified after the last visit is due, as is every page when a fresh collection was started.
+            // A page modified after the last visit is due, as is every page last visited before a batch crawl.
             Ok(()) => {
                 let stale_before = modified.max(scope.fresh_since());
                 let counted = weights.is_some_and(|w| w.counts_links);

@@ -1,10 +1,11 @@
 //! Crawling: decides which page is fetched next and when, checks that it may be fetched, and fetches it.
 //!
-//! **In:** due pages from the catalog, and reports of records applied to it.
-//! **Out:** [`LibraryRecord`](pharos_store::LibraryRecord)s of responses, failures and refusals, for the engine to store.
+//! **Input:** due pages from the catalog, and reports of records applied to it.
+//! **Output:** [`LibraryRecord`](pharos_store::LibraryRecord)s of responses, failures and refusals, for the
+//! engine to store.
 //!
 //! 1. The engine records the start of a crawl; [`interpret_record`] turns it into seeds in the catalog.
-//! 2. [`run_crawl`] reads which sites are due and keeps a page queue for each ([`frontier`]), ordered by a strategy.
+//! 2. [`run_crawl`] reads the due sites and keeps a page queue for each ([`frontier`]), ordered by a strategy.
 //! 3. A ready site provides its next page. The fetch gate decides whether and when it may be fetched.
 //! 4. The server's robots.txt is looked up, or fetched first ([`robots`]). A refusal becomes a record.
 //! 5. A fetch task sends the request ([`fetch`]): resolves the host, checks its addresses, connects to a checked one.
@@ -28,7 +29,7 @@
 //! * The pages a record adds depend on the record and the recorded rules alone, so that replaying the library gives the
 //!   same catalog. The configuration decides only when they are due and how much they weigh.
 //!
-//! # Folders
+//! # Modules
 //! [`frontier`]: queues, strategies, weights, seen set · [`politeness`]: delays, site monitor, request slots ·
 //! [`fetch`]: DNS, connections, requests · [`robots`]: robots.txt · [`rules`]: scope, filters, budgets, mirrors,
 //! explanation · [`refresh`]: revisit policies.

@@ -26,7 +26,7 @@ pub struct CrawlStatus {
     pub(crate) changed: Notify,
 }
 
-/// Values of the counters at one moment.
+/// Values of the counters at one point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrawlStatusReport {
     /// Number of page responses passed on to be stored, without robots.txt files.

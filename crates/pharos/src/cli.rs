@@ -281,13 +281,13 @@ pub(crate) struct RemoveArgs {
 Formats are detected by content. Pages keep their original date, server address and status. Versions that the library already \
 has are skipped, so repeating the command resumes an interrupted import.
 
-With --base-url, a folder is imported as a site: docs/a.html becomes BASE/docs/a.html, index.html becomes its folder, and \
+With --base-url, a directory is imported as a site: docs/a.html becomes BASE/docs/a.html, index.html becomes its directory, and \
 a.html.gz becomes a.html. The date is the modification time of the file.")]
 pub(crate) struct ImportArgs {
-    /// Files, folders to search for archive files, or - for a WARC file on standard input
+    /// Files, directories to search for archive files, or - for a WARC file on standard input
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<String>,
-    /// Import folders as sites of HTML files (.html, .htm, .xhtml, .txt) below this URL
+    /// Import directories as sites of HTML files (.html, .htm, .xhtml, .txt) below this URL
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }
@@ -314,12 +314,12 @@ pub(crate) struct LoadArgs {
 #[command(after_help = "\
 warc, tianwang and cdxj contain every version of a page unless --current is given; jsonl, soif and forward contain the \
 current one unless --all-versions is given. cdxj is an index of the library's own files for replay tools. tianwang writes a \
-folder, the others a file or standard output. Removed and deleted pages are not exported.")]
+directory, the others a file or standard output. Removed and deleted pages are not exported.")]
 pub(crate) struct ExportArgs {
     /// Format of the export
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// File or folder to write, or - for standard output
+    /// File or directory to write, or - for standard output
     #[arg(long, value_name = "PATH", default_value = "-")]
     pub(crate) out: String,
     /// Overwrite existing files
@@ -351,7 +351,7 @@ pub(crate) enum ExportFormat {
     Warc,
     /// Index of the library's own files
     Cdxj,
-    /// Responses as received, with an index, in a folder
+    /// Responses as received, with an index, in a directory
     Tianwang,
     /// Page objects, one per line
     Jsonl,

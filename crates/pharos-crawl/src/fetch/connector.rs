@@ -109,7 +109,7 @@ fn tls_config(roots: RootCertStore, http2: bool) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .expect("the protocol versions compiled in fit the suites of ring")
+        .expect("ring supports the default protocol versions")
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = if http2 { vec![HTTP2.to_vec()] } else { Vec::new() };

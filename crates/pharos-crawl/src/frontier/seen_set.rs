@@ -7,11 +7,10 @@
 //!   found in the older moves to the younger, so frequently linked pages stay. 17 bytes for each of 8/7 slots: about
 //!   19.4 bytes per page of a full set.
 //! * A Bloom filter behind it, which proves that a page is new or reports that it may be known. In the latter case
-//!   the
-//!   catalog decides: a false positive costs a lookup, never a page.
+//!   the catalog decides: a false positive costs a lookup, never a page.
 //!
-//! The set starts empty, and evicting is harmless: other pages are looked up. Memory does not grow after
-//! [`SeenSet::new`].
+//! The set starts empty, and eviction is harmless: an evicted page is looked up in the catalog. Memory does not grow
+//! after [`SeenSet::new`].
 
 use std::collections::HashSet;
 
@@ -19,7 +18,7 @@ use foldhash::fast::RandomState;
 use pharos_core::PageId;
 use pharos_core::config::ByteSize;
 
-/// ByteSize of a slot of the exact set in bytes: an id and a control byte of hashbrown.
+/// Size of a slot of the exact set in bytes: an id and a control byte of hashbrown.
 const SLOT: usize = size_of::<PageId>() + 1;
 /// Target false-positive rate of the Bloom filter.
 const FALSE_POSITIVES: f64 = 0.01;
@@ -27,7 +26,7 @@ const FALSE_POSITIVES: f64 = 0.01;
 const MIN_SLOTS: usize = 16;
 const MIN_CELLS: usize = 16;
 
-/// Answer of the seen set about a page.
+/// Result of a lookup in the seen set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeenState {
     /// Inserted before: the catalog has it.
@@ -266,7 +265,7 @@ mod tests {
         assert_eq!(seen.check(id(0)), SeenState::Maybe, "an evicted page is never reported as new");
     }
 
-    /// A filter that is much too small answers `Maybe` for nearly every page, and still every page enters the
+    /// A filter that is much too small returns `Maybe` for nearly every page, and still every page enters the
     /// catalog.
     #[test]
     fn false_positives_lose_no_page() {

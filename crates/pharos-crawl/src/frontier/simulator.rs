@@ -1,6 +1,7 @@
 //! A web and a catalog in memory, for running strategies on worked examples with the real frontier.
 //!
-//! Pages are written `site/path`. Every request is answered immediately and applied before the next one starts.
+//! Pages are written `site/path`. Every request gets a response immediately, which is applied before
+//! the next request starts.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -25,7 +25,7 @@ pub(super) struct AgentGroup {
     pub(super) rules: Vec<PathRule>,
     /// `true` after a rule, even an empty one. The next user agent then starts a new group.
     has_rule: bool,
-    /// Index of the first agent the next `Crawl-delay` applies to. It ends no group, but many files use it so.
+    /// Index of the first agent the next `Crawl-delay` applies to. A `Crawl-delay` ends no group.
     delay_from: usize,
     has_delay: bool,
 }

@@ -2,7 +2,7 @@
 //!
 //! Omitted, because they are specific to one parser and not in the RFC: `index.html` for its directory, lines limited
 //! to 16 KB, `Request-rate`, and URLs compared without percent-encoding. Google's parser accepts `disallow /x` as a
-//! rule and Reppy does not; this parser accepts it, because its author meant it.
+//! rule and Reppy does not; this parser accepts it, because the author's intention is clear.
 
 use pharos_core::PageUrl;
 
@@ -131,7 +131,7 @@ fn groups() {
             ],
         ),
     ]);
-    // Unknown lines end no group (RFC 9309 §2.2.4), although Reppy treats them so.
+    // Unknown lines end no group (RFC 9309 §2.2.4), although they do in Reppy.
     check(&[(
         "User-agent: *\nNoindex: /gb.html\nUser-agent: ia_archiver\nDisallow: /\n",
         &[("agent", "", "/foo")],

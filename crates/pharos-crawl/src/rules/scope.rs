@@ -202,7 +202,7 @@ impl CrawlScope {
         !self.aliases.is_empty() && self.aliases.contains_key(&url.home())
     }
 
-    /// Returns the start of a fresh collection: pages last visited before are fetched again.
+    /// Returns the start time of a batch crawl: pages last visited before it are fetched again.
     pub(crate) fn fresh_since(&self) -> Option<Timestamp> {
         self.rules.fresh_since
     }

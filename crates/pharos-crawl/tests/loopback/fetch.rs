@@ -329,7 +329,7 @@ struct BreakingClock(Arc<AtomicBool>);
 
 impl Clock for BreakingClock {
     fn now(&self) -> Timestamp {
-        // The crawl loop is no task: only a request is.
+        // Only requests run in tasks; the crawl loop does not.
         if tokio::task::try_id().is_some() && self.0.swap(false, Ordering::SeqCst) {
             panic!("the clock broke");
         }

@@ -46,7 +46,7 @@ pub(crate) struct EvalCorrectArgs {
 
 #[derive(Args)]
 pub(crate) struct EvalRetrievalArgs {
-    /// Folder with docs.jsonl, queries.tsv and qrels.txt (or TREC files), or with graded.tsv
+    /// Directory with docs.jsonl, queries.tsv and qrels.txt (or TREC files), or with graded.tsv
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
     /// Compare with other settings: rank.model=tfidf; can be repeated
@@ -81,7 +81,7 @@ pub(crate) struct EvalSegmentArgs {
 
 #[derive(Args)]
 pub(crate) struct EvalCleanArgs {
-    /// Folder with html/*.html.gz and gold.json (id → text, set, type)
+    /// Directory with html/*.html.gz and gold.json (id → text, set, type)
     pub(crate) dir: PathBuf,
     /// Rule set: pharos, thesis (the two score tables of the literature), tables (its table algorithm), or a file
     /// [default: `clean.rules` of the configuration]

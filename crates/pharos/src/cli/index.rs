@@ -20,7 +20,7 @@ pub(crate) enum IndexCommand {
 
 #[derive(Args)]
 #[command(after_help = "\
-Statistics cover the fields that are segmented into words, each an inverted file of its own: N documents, M terms, α postings \
+Statistics cover the fields that are segmented into words, each a separate inverted file: N documents, M terms, α postings \
 per term on average, T_N occurrences. Duplicates are one document. Replaced documents and those hidden by a newer \
 generation are stale: they are not counted, but use space until the next build.
 

@@ -87,9 +87,9 @@ pub(crate) struct LogCountArgs {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum LogForm {
-    /// Queries in five lines: time, address, cache state, words, page number
+    /// Queries in five lines: time, IP address, cache state, words, page number
     Query5,
-    /// Clicks in five lines: time, address, words, URL, rank
+    /// Clicks in five lines: time, IP address, words, URL, rank
     Click5,
     /// Queries in one line: Wed-Apr-14-16:09:06-2004 words
     Line,
@@ -101,7 +101,7 @@ pub(crate) enum LogForm {
 
 #[derive(Args)]
 #[command(after_help = "\
-Records are added to the logs of their days and kept for log.keep_for from now. Addresses and user names are replaced by \
+Records are added to the logs of their days and kept for log.keep_for from now. IP addresses and user names are replaced by \
 keyed hashes and not stored; long numbers are deleted from queries. Texts can be UTF-8 or GB18030. Incomplete rows are \
 dropped and counted; the exit code is then 1. Importing a file twice duplicates its records.")]
 pub(crate) struct LogImportArgs {

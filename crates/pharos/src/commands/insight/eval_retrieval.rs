@@ -39,7 +39,7 @@ struct RetrievalOutput<'a> {
 pub(crate) fn run(global: &Global, args: &EvalRetrievalArgs) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let collection = Collection::read(&args.dir)?;
-    let place = tempfile::tempdir().context("cannot create a folder for the index")?;
+    let place = tempfile::tempdir().context("cannot create a directory for the index")?;
     let trial = RetrievalEvaluation::index(&collection, place.path(), &config)?;
     let rankings = trial.run(&collection, &config)?;
     if let Some(file) = &args.run {

@@ -8,7 +8,7 @@ use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
-    let place = tempfile::tempdir().context("cannot create a folder for the index")?;
+    let place = tempfile::tempdir().context("cannot create a directory for the index")?;
     let gains = spam::measure_gains(place.path(), &config)?;
     if global.json {
         console::print_json(&gains)?;

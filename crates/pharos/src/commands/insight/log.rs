@@ -37,7 +37,7 @@ pub(crate) fn run(global: &Global, command: LogCommand) -> anyhow::Result<Comman
     }
 }
 
-/// Returns the log folder of an existing data directory.
+/// Returns the log directory of an existing data directory.
 fn logs(global: &Global) -> anyhow::Result<PathBuf> {
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;

@@ -25,7 +25,7 @@ process, and continues where it stopped when it is started again. The other comm
 maintain the data.
 
 One process owns a data directory: up, crawl or import. Any number of others can read it at the same time: search, serve, \
-stats, export. A process can be stopped at any moment, also by kill -9; SIGTERM and Ctrl-C let it finish its current work, and \
+stats, export. A process can be stopped at any time, also by kill -9; SIGTERM and Ctrl-C let it finish its current work, and \
 SIGHUP makes `pharos up` reload its settings.
 
 Results go to standard output, messages and progress to standard error.";

@@ -89,7 +89,7 @@ fn fetch(mut config: Config, args: &CleanArgs, input: &str) -> anyhow::Result<Pa
     let response =
         commands::runtime()?.block_on(fetcher.get(&url)).with_context(|| format!("cannot fetch {url}"))?;
     if !(200..300).contains(&response.status) {
-        bail!("{url} answered with status {}", response.status);
+        bail!("{url} returned status {}", response.status);
     }
     let content_type = response.header("Content-Type").map(str::to_string);
     Ok(PageInput { url, content_type, body: response.content(limit).to_vec() })
@@ -177,7 +177,7 @@ pub(crate) fn read_file(path: &Path, bytes: &mut Vec<u8>) -> anyhow::Result<usiz
     read.with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Cleans every page of a folder, one JSON object per line.
+/// Cleans every page of a directory, one JSON object per line.
 fn batch(base: &PageUrl, dir: &Path, out: &Path, options: &ExtractOptions) -> anyhow::Result<CommandOutcome> {
     #[derive(Serialize)]
     struct BatchLine {

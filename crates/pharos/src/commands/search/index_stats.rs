@@ -208,7 +208,7 @@ fn print_estimates(estimates: &CostEstimates, chain: &CollectionStatistics) -> a
             with.words, with.page_words, with.gap_bytes
         )
     };
-    console::out!("size of all postings lists by Zipf's law, f = c/rank");
+    console::out!("size of all posting lists by Zipf's law, f = c/rank");
     let measured = console::bytes(size.posting_bytes);
     line(&zipf("textbook", &size.book), bytes(size.book.bytes), measured.clone())?;
     line(&zipf("this index", &size.own), bytes(size.own.bytes), measured)?;
@@ -220,7 +220,7 @@ fn print_estimates(estimates: &CostEstimates, chain: &CollectionStatistics) -> a
     )?;
     line("c", format!("1/{:.2}", 1.0 / size.book.constant), format!("1/{:.2}", 1.0 / size.own.constant))?;
     line("positions", "same order".into(), console::bytes(size.position_bytes))?;
-    console::out!("mean size of a postings list (8-2), c = {}", given.posting_bytes);
+    console::out!("mean size of a posting list (8-2), c = {}", given.posting_bytes);
     line("c·α, without positions", bytes(list.bytes), bytes(list.measured_bytes))?;
     line("c·(α + T/M), with positions", bytes(list.full_text_bytes), bytes(list.measured_full_text_bytes))?;
     line("c", format!("{:.2}", given.posting_bytes), format!("{:.2}", list.measured_c))?;

@@ -87,7 +87,7 @@ fn print_keywords(global: &Global, input: impl Read, count: usize) -> anyhow::Re
     Ok(if found.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Good })
 }
 
-/// TrainedModel models, loaded from files.
+/// Trained models, loaded from files.
 #[derive(Default)]
 pub(crate) struct Models {
     tagger: Option<Tagger>,
