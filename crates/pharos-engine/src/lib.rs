@@ -1,6 +1,6 @@
 //! The running engine: pipeline stages joined by bounded channels, and the operations on a data directory.
 //!
-//! Input: a data directory, a configuration, seeds. Output: a library, a catalog and an index that agree.
+//! **Input:** a data directory, a configuration, seeds. **Output:** a library, a catalog and an index that agree.
 //!
 //! ```text
 //!   crawl ──records──▶ append ──stored──▶ analyse (all cores) ──pages──▶ apply ──▶ catalog, latest
@@ -10,7 +10,7 @@
 //!
 //! Imports and data feeds enter the same pipeline at `append`. Starting the engine means replaying: the stages read the
 //! library from the position that catalog and index have applied, and only then does the crawl begin. Stopping at any
-//! moment, also by `kill -9`, loses no appended record.
+//! time, also by `kill -9`, loses no appended record.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), pharos_engine::EngineError> {
@@ -29,7 +29,7 @@
 //! * A page that cannot be analysed is reported and skipped.
 //! * Every channel is bounded; a slow stage slows down those before it.
 //!
-//! # Folders
+//! # Modules
 //! * [`stages`]: append, analyse, apply, and the ingest pipeline without a crawl.
 //! * [`build`]: history generations, link analysis, phrase index, new words.
 //! * [`maintenance`]: backup, doctor, rebuild, compaction, rollback.

@@ -1,7 +1,7 @@
 //! Anchor texts (锚文本), collected by target page, filtered, weighted and bounded.
 //!
 //! An anchor text counts once for each domain that uses it, so that a template which repeats a link on a thousand pages
-//! counts once. Generic texts (点击这里, read more), short numbers and addresses say nothing about their target and are
+//! counts once. Generic texts (点击这里, read more), short numbers and URLs say nothing about their target and are
 //! dropped.
 //!
 //! Anchors of all pages may exceed memory. They are distributed over buckets by target; a bucket that exceeds its share
@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 /// Maximum length of an anchor text in bytes; longer texts are truncated.
 pub const MAX_ANCHOR_BYTES: usize = 240;
 
-/// Weight added if the page's same_domain domain uses the text. The first other domain adds ln 2.
+/// Weight added if the page's own domain uses the text. The first other domain adds ln 2.
 const OWN_DOMAIN_WEIGHT: f32 = 0.35;
 
 /// Maximum number of distinct texts per page; the first ones are kept.
@@ -33,7 +33,7 @@ static GENERIC_ANCHORS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("../data/generic_anchors.txt").lines().filter(|line| !line.starts_with('#')).collect()
 });
 
-/// Returns the anchor text with white space collapsed, or `None` if it says nothing about its target.
+/// Returns the anchor text with whitespace collapsed, or `None` if it says nothing about its target.
 pub fn informative_anchor(anchor: &str) -> Option<String> {
     let mut text = String::new();
     for word in anchor.split_whitespace() {
@@ -60,7 +60,7 @@ pub fn informative_anchor(anchor: &str) -> Option<String> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anchor {
     pub text: String,
-    /// ln(1 + number of other domains that use the text), plus a constant if the page's same_domain domain uses it.
+    /// ln(1 + number of other domains that use the text), plus a constant if the page's own domain uses it.
     pub weight: f32,
 }
 

@@ -1,14 +1,14 @@
 //! Link analysis and duplicate detection: the link graph, ranks, anchors, duplicate groups and mirrors.
 //!
-//! [`RelationsBuilder`] reads pages, redirects, texts and links of a library. It writes [`Relations`] into the
-//! `graph/` folder of the data directory; the index build and the `pharos graph` and `pharos dedup` commands read them.
+//! [`RelationsBuilder`] reads pages, redirects, texts and links of a library. It writes [`Relations`] into `graph/`
+//! in the data directory; the index build and the `pharos graph` and `pharos dedup` commands read them.
 //!
 //! 1. Pages, sites and domains get consecutive numbers ([`relations`]).
 //! 2. Texts become signatures; duplicates are grouped and mirrors found ([`duplicates`]).
-//! 3. Links, led through redirects and canonical addresses, become a [`Graph`] ([`web`]).
+//! 3. Links, resolved through redirects and canonical URLs, become a [`Graph`] ([`web`]).
 //! 4. Anchor texts are collected per target page ([`anchors`]).
 //! 5. PageRank, site rank, in-link counts and link weights are computed ([`rank`]).
-//! 6. All tables are written to a new folder, which replaces the old one by a rename.
+//! 6. All tables are written to a new directory, which replaces the old one by a rename.
 //!
 //! ```
 //! use pharos_graph::{Graph, GraphOptions, PageRankOptions, Teleport, page_rank};
@@ -29,7 +29,7 @@
 //! * Results do not depend on the number of threads: the same graph gives the same values, bit for bit.
 //! * No loop exceeds the limit in its options, and nothing recurses.
 //!
-//! # Folders
+//! # Modules
 //! [`web`]: link graph · [`rank`]: PageRank, HITS, HyperBall, in-link counts, link farms · [`statistics`]: bow-tie,
 //! degrees, distances, topical locality · [`duplicates`]: detectors, groups, mirrors · [`relations`]: stored tables.
 

@@ -1,6 +1,6 @@
 //! Relations of every page: numbers, links, ranks, anchors, duplicates and mirrors.
 //!
-//! A [`RelationsBuilder`] builds them from the pages of a library and stores them in a folder of the data directory.
+//! A [`RelationsBuilder`] builds them from the pages of a library and stores them in the data directory.
 //! [`Relations`] loads all tables; [`RelationsLookup`] reads single pages from disk.
 //!
 //! ```
@@ -23,10 +23,10 @@
 //! ```
 //!
 //! # Invariants
-//! * Every fetched page and every linked page has a number, in the order of first occurrence. A redirecting address has
-//!   none: links to it count for its target. Links to a page that declares a canonical address of its domain, and is
+//! * Every fetched page and every linked page has a number, in the order of first occurrence. A redirecting URL has
+//!   none: links to it count for its target. Links to a page that declares a canonical URL of its domain, and is
 //!   verified as a copy of it, count for the canonical page.
-//! * A folder holds the newest finished build. Readers of an older build can continue to read it.
+//! * A directory holds the newest finished build. Readers of an older build can continue to read it.
 //! * Loaded tables are checked: no number is out of range, whatever the file contains.
 
 mod builder;
@@ -64,7 +64,7 @@ const URLS: &str = "urls";
 const ANCHORS: &str = "anchors";
 const ROWS: &str = "rows";
 
-/// Maximum length of a chain of redirects or canonical addresses.
+/// Maximum length of a chain of redirects or canonical URLs.
 const MAX_HOPS: usize = 16;
 
 /// The results of link analysis and duplicate detection for all pages.
@@ -102,7 +102,7 @@ struct PageTable {
     ids: Vec<PageId>,
     /// All page numbers, by ascending id.
     by_id: Vec<u32>,
-    /// Redirecting addresses with their target pages, by ascending id.
+    /// Redirecting URLs with their target pages, by ascending id.
     redirects: Vec<(PageId, u32)>,
     fetched: Vec<bool>,
     urls: StringFileReader,
@@ -144,7 +144,7 @@ pub struct GraphSizes {
 }
 
 impl Relations {
-    /// Opens the newest relations in a folder.
+    /// Opens the newest relations in a directory.
     pub fn open(folder: &Path) -> Result<Self, GraphError> {
         // A newer build may replace these files between listing and opening them; then the listing is repeated.
         for _ in 0..8 {
@@ -258,7 +258,7 @@ impl Relations {
         self.pages.ids[page as usize]
     }
 
-    /// Returns the address of a page.
+    /// Returns the URL of a page.
     pub fn url(&self, page: u32) -> Result<String, GraphError> {
         Ok(self.pages.urls.get(page)?)
     }
@@ -308,12 +308,12 @@ fn parse_anchors(text: &str) -> Vec<Anchor> {
     text.lines().filter_map(anchor).collect()
 }
 
-/// Returns the folder of the newest finished build. Its files never change; a newer build replaces the folder.
+/// Returns the directory of the newest finished build. Its files never change; a newer build replaces the directory.
 pub fn newest_folder(folder: &Path) -> io::Result<Option<PathBuf>> {
     Ok(finished_folders(folder)?.pop())
 }
 
-/// Returns the folders of builds that are running or were interrupted.
+/// Returns the directories of builds that are running or were interrupted.
 pub fn unfinished_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     list_folders(folder, |name| name.starts_with("building-"))
 }
@@ -333,12 +333,12 @@ fn by_id(ids: &[PageId]) -> Vec<u32> {
     numbers
 }
 
-/// Returns the folders of finished builds, oldest first.
+/// Returns the directories of finished builds, oldest first.
 fn finished_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     list_folders(folder, |name| name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the sub-folders whose names match, sorted.
+/// Returns the subdirectories whose names match, sorted.
 fn list_folders(folder: &Path, matches_name: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

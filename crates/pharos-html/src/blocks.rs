@@ -29,7 +29,7 @@ pub(crate) struct BlockLine {
     end: u32,
     /// Index of the enclosing container.
     pub(crate) container: u32,
-    /// True if only a space separates this line from the previous one, as between the cells of a row.
+    /// `true` if only a space separates this line from the previous one, as between the cells of a row.
     pub(crate) joins: bool,
     pub(crate) counts: ContentCounts,
     pub(crate) measure: TextMeasure,

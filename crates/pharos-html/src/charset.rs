@@ -1,6 +1,6 @@
 //! Charset detection and decoding.
 //!
-//! The order follows the HTML standard (§13.2.3.2): byte-order mark, HTTP header, declaration in the page,
+//! The order follows the HTML standard (§13.2.3.2): byte order mark, HTTP header, declaration in the page,
 //! statistics. There are two additions for carelessly declared pages. A page that is certainly UTF-8 is decoded as
 //! UTF-8 regardless of its declaration. A declaration that cannot be true is replaced by the statistical result;
 //! statistics run only in this case because they cost as much as parsing:

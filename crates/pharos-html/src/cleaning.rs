@@ -151,7 +151,7 @@ const MIN_HUB_TERMS: f32 = 20.0;
 pub(crate) struct CleanedPage {
     pub(crate) blocks: Blocks,
     pub(crate) line_scores: LineScores,
-    /// True for body lines, by line number.
+    /// `true` for body lines, by line number.
     body: Vec<bool>,
     /// Page type determined by the central region.
     pub(crate) page_type: PageType,

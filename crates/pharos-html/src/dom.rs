@@ -99,7 +99,7 @@ struct Node {
 pub(crate) struct Dom {
     /// Index 0 is unused so that a [`NodeId`] can be non-zero.
     nodes: Vec<Node>,
-    /// True if the page was parsed as by a browser without scripts, which shows `<noscript>`.
+    /// `true` if the page was parsed as by a browser without scripts, which shows `<noscript>`.
     pub(crate) without_scripts: bool,
     /// Number of HTML parse errors.
     pub(crate) errors: u32,

@@ -1,7 +1,7 @@
 //! Lists of pages that sites publish for machines: sitemaps, RSS and Atom.
 //!
 //! The sitemap protocol (sitemaps.org, 0.9) allows XML, compressed or not, an index of further sitemaps, plain text
-//! with one address per line, and feeds. For a truncated or damaged list, the entries before the damage are kept.
+//! with one URL per line, and feeds. For a truncated or damaged list, the entries before the damage are kept.
 
 mod date;
 mod xml;
@@ -35,7 +35,7 @@ pub enum FeedKind {
     Sitemap,
     /// Further sitemaps.
     SitemapIndex,
-    /// Pages of a site, one address per line.
+    /// Pages of a site, one URL per line.
     TextSitemap,
     /// RSS of any version.
     Rss,
@@ -65,7 +65,7 @@ impl Feed {
     }
 }
 
-/// Parses a body as a list of pages; `None` for other documents. Addresses are resolved against `url`.
+/// Parses a body as a list of pages; `None` for other documents. URLs are resolved against `url`.
 pub fn parse_feed(url: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Option<Feed> {
     let decompressed = body.starts_with(GZIP).then(|| decompress(body));
     let body = decompressed.as_deref().unwrap_or(body);
@@ -82,7 +82,7 @@ fn decompress(body: &[u8]) -> Vec<u8> {
     decompressed
 }
 
-/// Parses a text sitemap. Every line must be an address, and the file name must contain `sitemap` or end in `.txt`
+/// Parses a text sitemap. Every line must be a URL, and the file name must contain `sitemap` or end in `.txt`
 /// with more than one line, because any text could be a list.
 fn text_sitemap(url: &PageUrl, text: &str) -> Option<Feed> {
     let name = url.as_url().path().to_ascii_lowercase();

@@ -28,7 +28,7 @@
 //! * The same bytes at the same URL give the same page object, except for publication dates that were in the future.
 //! * [`cached_page::sanitise_page`] writes only allowed elements and attributes; the result runs and loads nothing.
 //!
-//! # Folders
+//! # Modules
 //! * `charset/`, `dom/`, `blocks/`: decoding, parsing, division into containers and lines.
 //! * `cleaning/`: rules (`rules/*.toml`) score every line; lines above the threshold are the body. `cleaning/voting/`
 //!   holds features and rules, `cleaning/evaluation.rs` the metrics.

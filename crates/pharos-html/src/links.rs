@@ -21,13 +21,13 @@ const MAX_RESOURCES: usize = 1_000;
 /// Maximum length of an anchor; longer anchors are whole paragraphs.
 pub(crate) const MAX_ANCHOR_CHARS: usize = 200;
 
-/// Returns the base of relative addresses: the page, or its first `<base href>` if that is a web address.
+/// Returns the base of relative URLs: the page, or its first `<base href>` if that is an http or https URL.
 pub(crate) fn base_url(dom: &Dom, url: &PageUrl) -> Url {
     let bases = dom.elements(dom.root()).filter(|(_, element)| element.tag() == "base");
     web_base(url, bases.filter_map(|(_, element)| element.attribute("href")).next())
 }
 
-/// Returns the declared base if it is a web address, otherwise the page.
+/// Returns the declared base if it is an http or https URL, otherwise the page.
 pub(crate) fn web_base(url: &PageUrl, declared: Option<&str>) -> Url {
     declared
         .and_then(|base| url.as_url().join(base).ok())
@@ -48,7 +48,7 @@ pub(crate) fn extract_links(dom: &Dom, base: &Url) -> Vec<Link> {
         if kind == LinkKind::Resource && resources >= MAX_RESOURCES {
             continue;
         }
-        // Mail addresses, scripts and other non-web addresses are dropped here.
+        // `mailto:`, `javascript:` and other URLs that are not http or https are dropped here.
         let Ok(url) = PageUrl::join_to(base, &address) else { continue };
         resources += usize::from(kind == LinkKind::Resource);
         let rel = element.attribute("rel").unwrap_or_default();
@@ -62,7 +62,7 @@ pub(crate) fn extract_links(dom: &Dom, base: &Url) -> Vec<Link> {
     links
 }
 
-/// Returns the target address and kind of a tag. `attribute` returns the value of an attribute. Shared by the
+/// Returns the target URL and kind of a tag. `attribute` returns the value of an attribute. Shared by the
 /// tree-based extraction and the tokenizer-based one.
 pub(crate) fn link_target<'a>(
     tag: &str,
@@ -82,7 +82,7 @@ pub(crate) fn link_target<'a>(
         }
         _ => return None,
     };
-    // An empty address means the page itself, and a fragment is not another page.
+    // An empty URL means the page itself, and a fragment is not another page.
     let is_elsewhere = !matches!(address.trim_start().as_bytes().first(), None | Some(b'#'));
     is_elsewhere.then_some((address, kind))
 }
@@ -121,7 +121,7 @@ pub(crate) fn has_rel(element: &Element, word: &str) -> bool {
     element.attribute("rel").is_some_and(|rel| has_word(rel, word))
 }
 
-/// Parses the address in `5; url='next.html'` (HTML standard §4.2.5.3, lenient).
+/// Parses the URL in `5; url='next.html'` (HTML standard §4.2.5.3, lenient).
 fn refresh_target(content: &str) -> Option<&str> {
     let (_, after) = content.split_once([';', ',']).unwrap_or(("", content));
     let after = after.trim_start();

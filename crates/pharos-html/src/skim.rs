@@ -38,7 +38,7 @@ pub(crate) fn skim(page: &mut PageObject, url: &PageUrl, html: &str) {
     page.text = skimmer.text;
 }
 
-/// A link with its address as written.
+/// A link with its URL as written.
 struct RawLink {
     address: String,
     anchor: String,
@@ -49,7 +49,7 @@ struct RawLink {
 impl RawLink {
     fn resolve(self, base: &Url) -> Option<Link> {
         let RawLink { address, anchor, kind, rel } = self;
-        // Mail addresses, scripts and other non-web addresses are dropped here.
+        // `mailto:`, `javascript:` and other URLs that are not http or https are dropped here.
         PageUrl::join_to(base, &address).ok().map(|url| Link { url, anchor, kind, rel })
     }
 }

@@ -18,7 +18,7 @@ use crate::stages::ingest::next_group;
 /// Maximum number of sites with a template in memory. Beyond it all are dropped; a few pages suffice to learn them again.
 const MAX_SITES: usize = 1_000;
 
-/// SiteTemplate text of each site. Pages arrive in library order, so a rebuild learns the same templates.
+/// The template of each site. Pages arrive in library order, so a rebuild learns the same templates.
 pub(crate) struct SiteTemplates {
     share: f64,
     by_site: HashMap<SiteId, SiteTemplate>,

@@ -187,7 +187,7 @@ fn build_generation(
         Ok(())
     });
     if let Err(error) = walked {
-        // A deliberate stop may take a moment to save the pages added since the last save.
+        // A deliberate stop may take time to save the pages added since the last save.
         if let (EngineError::Stopped, Some(last), 1..) = (&error, last, unsaved) {
             builder.save(last)?;
         }
@@ -239,7 +239,7 @@ fn open_builder(
 
 /// Applies the records that were stored after a resumed build began.
 ///
-/// A running owner that indexes has already done so. Without an owner, this process takes its place for the moment. An
+/// A running owner that indexes has already done so. Without an owner, this process takes its place temporarily. An
 /// owner that only crawls leaves these records to the next build.
 fn apply_remaining(data: &DataDir, config: &Config, to: LibraryPosition) -> Result<(), EngineError> {
     if DiskLibrary::open_reader(&data.library())?.end()? <= to {
@@ -255,7 +255,7 @@ fn apply_remaining(data: &DataDir, config: &Config, to: LibraryPosition) -> Resu
     engine.ingest(&never)?.finish()
 }
 
-/// Requests a change of the generation chain from the owner; without an owner, owns the directory for that moment.
+/// Requests a change of the generation chain from the owner; without an owner, owns the directory temporarily.
 ///
 /// `keep_going` is called while waiting and stops the wait by returning an error.
 pub(crate) fn request_owner(

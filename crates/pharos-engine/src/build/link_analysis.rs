@@ -41,7 +41,7 @@ const MAX_COPIES_WITH_ANCHORS: usize = 16;
 pub struct GraphSummary {
     #[serde(flatten)]
     pub sizes: GraphSizes,
-    /// Pages with exact or near duplicates.
+    /// Pages with exact or near-duplicates.
     pub pages_with_copies: u64,
     /// PageRank iterations until convergence.
     pub rounds: u32,

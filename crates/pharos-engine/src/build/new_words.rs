@@ -1,4 +1,4 @@
-//! NewWordDiscovery of new words in the pages of the library.
+//! Discovery of new words in the pages of the library.
 
 use pharos_core::PageObject;
 use pharos_core::config::Config;

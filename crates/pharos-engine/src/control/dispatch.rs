@@ -53,7 +53,7 @@ pub(crate) struct OrderDispatcher {
     pub(crate) status: Arc<CrawlStatus>,
     /// Signals the crawl to end.
     pub(crate) halt: watch::Sender<bool>,
-    /// Signals that the engine, and with it the crawl, is to stop.
+    /// Signals the engine, and with it the crawl, to stop.
     pub(crate) stop: watch::Receiver<bool>,
 }
 
@@ -162,7 +162,7 @@ impl Engine {
         }
     }
 
-    /// Answers orders to a crawl that is not running. Returns whether to start it, and whether other orders are pending.
+    /// Resolves orders to a crawl that is not running. Returns whether to start it, and whether other orders are pending.
     fn answer_crawl_orders(&self) -> (bool, bool) {
         let orders = OrderQueue::open(&self.data);
         let (mut begin, mut others) = (false, false);

@@ -1,6 +1,6 @@
 //! Orders to a running engine.
 //!
-//! A command that finds the data directory owned puts its order into the folder `inbox/`, and the owner executes it
+//! A command that finds the data directory owned puts its order into the directory `inbox/`, and the owner executes it
 //! between two groups of records. An order is a small file that appears by a rename and disappears when it is done; a
 //! failure is reported in a file beside it. Callers that cannot wait, such as web pages, enqueue an unattended order and
 //! get no result.

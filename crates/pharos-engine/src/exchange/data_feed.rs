@@ -52,7 +52,7 @@ const LIST_BYTES: usize = 32 << 20;
 /// Maximum number of records in a group, and of bytes of their bodies.
 const MAX_GROUP_RECORDS: usize = 64;
 const GROUP_BYTES: usize = 8 << 20;
-/// Number of bad lines that the summary describes; all are counted.
+/// Number of invalid lines that the summary describes; all are counted.
 const MAX_DESCRIBED: usize = 100;
 /// Maximum shift of operations with the same date on one page, to keep their order.
 const SAME_DATE_WINDOW: Duration = Duration::from_millis(100);
@@ -265,7 +265,7 @@ impl LoadList {
             warn!("line {line}: {detail}");
             self.summary.problems.push(BadLine { line, detail });
         } else if self.summary.bad == MAX_DESCRIBED as u64 + 1 {
-            warn!("further bad lines are counted but not listed");
+            warn!("further invalid lines are counted but not listed");
         }
     }
 

@@ -3,7 +3,7 @@
 //! | format     | content                                                                             | versions |
 //! |------------|-------------------------------------------------------------------------------------|----------|
 //! | `warc`     | responses as received, one gzip member each, `warcinfo` first                       | all      |
-//! | `tianwang` | a folder of raw files with `Doc.idx` and `Url.idx.sort`                                | all      |
+//! | `tianwang` | a directory of raw files with `Doc.idx` and `Url.idx.sort`                          | all      |
 //! | `cdxj`     | a sorted index of the library's own files, for replay tools                           | all      |
 //! | `jsonl`    | page objects, one per line, with their fetch time                                   | current  |
 //! | `soif`     | summaries of pages (Harvest SOIF)                                                    | current  |
@@ -92,7 +92,7 @@ pub struct ExportSelection {
 pub enum ExportTarget<'a> {
     /// A stream.
     Stream(&'a mut dyn Write),
-    /// A file, or a folder for the Tianwang format.
+    /// A file, or a directory for the Tianwang format.
     Path {
         path: &'a Path,
         /// Overwrite existing files.
@@ -133,7 +133,7 @@ pub fn export(
     let mut job = ExportJob { source, config, format, monitor };
     match target {
         ExportTarget::Stream(_) if format == ExportFormat::Tianwang => {
-            let problem = "the Tianwang format needs a folder: specify it with --out".into();
+            let problem = "the Tianwang format needs a directory: specify it with --out".into();
             return Err(EngineError::Input { place: "standard output".into(), problem });
         }
         ExportTarget::Stream(out) => job.write_to(out, Path::new("standard output"))?,
@@ -173,7 +173,7 @@ impl ExportJob<'_> {
         let failed = || StoreError::io("write", path);
         match fs::metadata(path) {
             Ok(there) if there.is_dir() => {
-                let problem = "is a folder: specify a file".into();
+                let problem = "is a directory: specify a file".into();
                 return Err(EngineError::Input { place: path.display().to_string(), problem });
             }
             // A pipe or device is written to, not replaced.
@@ -196,7 +196,7 @@ impl ExportJob<'_> {
         Ok(())
     }
 
-    /// Writes to a temporary folder and moves the files.
+    /// Writes to a temporary directory and moves the files.
     fn write_folder(&mut self, path: &Path, force: bool) -> Result<(), EngineError> {
         let failed = || StoreError::io("write", path);
         let mut ours = Vec::new();

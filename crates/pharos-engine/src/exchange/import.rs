@@ -52,9 +52,9 @@ const MAX_DESCRIBED: usize = 100;
 /// The sources of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportSources {
-    /// Files, folders, or `-` for a WARC file on standard input.
+    /// Files, directories, or `-` for a WARC file on standard input.
     pub paths: Vec<PathBuf>,
-    /// Base URL of folders with HTML files. Without it, folders are searched for archive files.
+    /// Base URL of directories with HTML files. Without it, directories are searched for archive files.
     pub base_url: Option<PageUrl>,
 }
 

@@ -1,9 +1,9 @@
 //! Online backup of a data directory, and restore.
 //!
 //! A backup takes no lock. The library is append-only, so its files are copied as they are, the last one up to its last
-//! complete record. The catalog is copied in one transaction. Derived folders consist of checksummed blocks. HistoryGeneration
-//! generations and link-analysis results are immutable. Stores that follow the library (catalog, derived stores, index,
-//! graph) are copied before it and therefore never ahead of it; restore replays the rest.
+//! complete record. The catalog is copied in one transaction. Derived directories consist of checksummed blocks.
+//! History generations and link-analysis results are immutable. Stores that follow the library (catalog, derived stores,
+//! index, graph) are copied before it and therefore never ahead of it; restore replays the rest.
 //!
 //! `MANIFEST.json` is written last, by a rename, and lists every file with length and checksum. A file that only grew
 //! since the previous backup is continued. Any other change makes a new copy beside the old one, which is removed once
@@ -35,7 +35,7 @@ const BACKUP_MARKER: &str = "BACKUP";
 const RESTORE_MARKER: &str = "RESTORING";
 /// Number of attempts when compaction or a new generation replaces files during the copy.
 const MAX_ATTEMPTS: usize = 5;
-/// Optional folders that are copied file by file.
+/// Optional directories that are copied file by file.
 const FOLDERS: &[&str] = &["models", "logs", "desk"];
 /// Secret key of the logs, never part of a backup.
 const VISIT_KEY: &str = "visit-key";
@@ -327,7 +327,7 @@ impl BackupRun<'_> {
         Ok(true)
     }
 
-    /// Copies a folder recursively, except locks and keys. Returns `false` if a file vanished during the copy.
+    /// Copies a directory recursively, except locks and keys. Returns `false` if a file vanished during the copy.
     fn copy_folder(&mut self, folder: &Path) -> Result<bool, EngineError> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -440,7 +440,7 @@ impl BackupRun<'_> {
             self.report_copied(copied)?;
         }
         out.sync_all().map_err(StoreError::io("sync", &to))?;
-        // The name of a new file is durable only after its folder is synced.
+        // The name of a new file is durable only after its directory is synced.
         File::open(folder).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", folder))?;
         Ok(())
     }
@@ -459,14 +459,14 @@ impl BackupRun<'_> {
     }
 }
 
-/// Removes every other file, and folders left empty. Failures only cost disk space.
+/// Removes every other file, and directories left empty. Failures only cost disk space.
 fn remove_all_but(kept: &HashSet<PathBuf>, folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             remove_all_but(kept, &path);
-            // A folder that is not empty remains.
+            // A directory that is not empty remains.
             let _ = fs::remove_dir(&path);
         } else if !kept.contains(&path) {
             let _ = fs::remove_file(&path);
@@ -491,7 +491,8 @@ fn checksum(path: &Path, size: u64) -> Result<(u64, String), StoreError> {
     }
 }
 
-/// Restores a backup into an empty or missing data directory and replays what the stores have not applied yet.
+/// Restores a backup into an empty or missing data directory and replays the records that its stores have not
+/// applied yet.
 ///
 /// Every file is verified first. An interrupted restore can be run again.
 pub fn restore(

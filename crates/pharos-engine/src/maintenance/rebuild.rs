@@ -1,6 +1,6 @@
 //! Rebuilds derived stores from the library alone, without any request.
 //!
-//! The old store stays until the new one is complete, or the next start rebuilds the rest. Interrupted at any moment, the
+//! The old store stays until the new one is complete; otherwise the next start rebuilds it. Interrupted at any time, the
 //! stores agree with the library up to the positions they record.
 
 use std::fs::{self, File};

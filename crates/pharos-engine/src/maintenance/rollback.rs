@@ -22,8 +22,8 @@ pub struct RollbackSummary {
 /// Reinstalls the previous history generation, keeping everything applied since.
 ///
 /// Runs through the owner of the data directory. Removed and changed pages do not reappear in their old state. If no
-/// process indexed during the last build, the latest generations lack what only the dropped history contains; the library
-/// is replayed from there first.
+/// process indexed during the last build, the latest generations lack pages that only the dropped history contains; the
+/// library is replayed from there first.
 pub fn roll_back(data: &DataDir, config: &Config) -> Result<RollbackSummary, EngineError> {
     let generations = Generations::at(data.index());
     let _builder = generations.lock_builder()?;

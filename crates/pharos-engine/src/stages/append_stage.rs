@@ -140,7 +140,7 @@ impl AppendStage {
         Ok(match self.current(url)? {
             Some((of, of_at, first)) => RecordContent::Revisit(revisit(response, of, of_at, &first)),
             None => {
-                let reason = "the server answered 304 (not modified), but no version is stored".into();
+                let reason = "the server returned 304 (not modified), but no version is stored".into();
                 RecordContent::Event(LibraryEvent::Failed { reason })
             }
         })

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 2026-01-31T08:15:02.120Z  200   34127 B  d2  http://www.example.org/a.html
-//! 2026-01-31T08:15:03.409Z  ---       0 B  d3  http://www.example.org/b.html  timed out after 30 s waiting for an answer
+//! 2026-01-31T08:15:03.409Z  ---       0 B  d3  http://www.example.org/b.html  timed out after 30 s waiting for a response
 //! ```
 //!
 //! One file per day. The library holds the same data, so lines that cannot be written are no loss.

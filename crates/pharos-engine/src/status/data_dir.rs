@@ -47,7 +47,7 @@ pub fn data_dir_status(data: &DataDir) -> Result<DataDirStatus, EngineError> {
     })
 }
 
-/// Returns the size of a file, or of all files of a folder. Files that vanish meanwhile do not count.
+/// Returns the size of a file, or of all files of a directory. Files that vanish meanwhile do not count.
 pub(crate) fn disk_usage(path: &Path) -> u64 {
     let Ok(meta) = fs::metadata(path) else { return 0 };
     if !meta.is_dir() {

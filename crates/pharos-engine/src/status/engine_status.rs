@@ -54,7 +54,7 @@ impl CrawlPhase {
     }
 }
 
-/// Status of an engine at one moment. Counters start with the process.
+/// Status of an engine at one point in time. Counters start with the process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EngineStatus {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 const TICKS: f64 = 100.0;
 const SECTOR: u64 = 512;
 
-/// Metrics of the machine at one moment.
+/// Metrics of the machine at one point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineReading {

@@ -12,7 +12,7 @@ const MIN_DISTINCTIVE_WORDS: usize = 8;
 /// A digest for exact copies and a signature for near-duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// Digest of title and text without white space.
+    /// Digest of title and text without whitespace.
     pub digest: Digest,
     /// Hash of the title.
     pub title: u32,

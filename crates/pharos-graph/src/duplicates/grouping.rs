@@ -8,7 +8,7 @@ use super::{DuplicateDetector, MatchExtent};
 const MAX_LEADERS: usize = 8;
 
 /// Builds duplicate groups step by step, from any number of detectors and from known equalities (redirects, canonical
-/// addresses).
+/// URLs).
 #[derive(Clone, Debug)]
 pub struct GroupBuilder {
     /// Union-find forest: for each page its parent, for a root the page itself.

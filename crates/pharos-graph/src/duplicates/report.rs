@@ -30,10 +30,10 @@ pub struct DuplicateReport {
     pub sites: Vec<SiteDuplicates>,
 }
 
-/// A duplicate group with addresses.
+/// A duplicate group with URLs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportedGroup {
-    /// Address of the page crawled first.
+    /// URL of the page crawled first.
     pub representative: String,
     pub copies: Vec<ReportedCopy>,
 }

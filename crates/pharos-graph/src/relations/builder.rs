@@ -75,14 +75,14 @@ pub struct PageContent {
     pub display_hash: u32,
     /// Fingerprint of the layout, 0 if unknown.
     pub layout: u32,
-    /// Canonical address declared by the page.
+    /// Canonical URL declared by the page.
     pub canonical: Option<PageUrl>,
 }
 
 /// Collects pages, redirects, texts and links, and builds [`Relations`].
 pub struct RelationsBuilder {
     folder: PathBuf,
-    /// Folder of the new build until it is complete.
+    /// Directory of the new build until it is complete.
     building: tempfile::TempDir,
     options: RelationsOptions,
     numbering: PageNumbering,
@@ -110,7 +110,7 @@ pub struct RankConvergence {
 }
 
 impl RelationsBuilder {
-    /// Begins a build in a folder, beside the finished builds.
+    /// Begins a build in a directory, beside the finished builds.
     pub fn begin(folder: &Path, options: RelationsOptions) -> Result<Self, GraphError> {
         options.check()?;
         fs::create_dir_all(folder)?;
@@ -285,7 +285,7 @@ impl RelationsBuilder {
         self.numbering.number(&url)
     }
 
-    /// Returns the end of a chain of redirects, or the address itself if the chain is a cycle.
+    /// Returns the end of a chain of redirects, or the URL itself if the chain is a cycle.
     fn follow_redirects<'a>(&'a self, url: &'a PageUrl) -> &'a PageUrl {
         let mut end = url;
         for _ in 0..MAX_HOPS {
@@ -348,7 +348,7 @@ fn install(building: tempfile::TempDir, folder: &Path) -> Result<(), GraphError>
     fs::File::open(building.path())?.sync_all()?;
     fs::rename(building.path(), target)?;
     fs::File::open(folder)?.sync_all()?;
-    // The folder was renamed, so there is nothing to clean up.
+    // The directory was renamed, so there is nothing to clean up.
     let _ = building.keep();
     for path in old {
         fs::remove_dir_all(path)?;
@@ -356,7 +356,7 @@ fn install(building: tempfile::TempDir, folder: &Path) -> Result<(), GraphError>
     Ok(())
 }
 
-/// Removes the folders of interrupted builds. Only one build runs at a time.
+/// Removes the directories of interrupted builds. Only one build runs at a time.
 fn remove_unfinished(folder: &Path) -> Result<(), GraphError> {
     unfinished_folders(folder)?.into_iter().try_for_each(fs::remove_dir_all)?;
     Ok(())

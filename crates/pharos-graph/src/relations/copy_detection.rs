@@ -1,4 +1,4 @@
-//! Detects copies among all pages: exact copies, near-duplicates and variants with a canonical address.
+//! Detects copies among all pages: exact copies, near-duplicates and variants with a canonical URL.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::duplicates::{
 /// Marks a page without a text.
 pub(super) const NO_TEXT: u32 = u32::MAX;
 
-/// Penalty added to the first-seen time of a page that declares another canonical address, unless the claim is refuted.
+/// Penalty added to the first-seen time of a page that declares another canonical URL, unless the claim is refuted.
 /// Such a page represents a group only if no other page can.
 const NON_CANONICAL_PENALTY: i64 = 1 << 60;
 

@@ -75,7 +75,7 @@ pub(super) fn write_rows(relations: &Relations, texts: &[u64], path: &Path) -> i
     file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
 }
 
-/// Reads single pages of the newest relations in a folder, with two open files and no tables in memory.
+/// Reads single pages of the newest relations in a directory, with two open files and no tables in memory.
 #[derive(Debug)]
 pub struct RelationsLookup {
     path: PathBuf,
@@ -96,7 +96,7 @@ pub struct PageRelations {
 }
 
 impl RelationsLookup {
-    /// Opens the newest relations in a folder. Returns `None` if there are none.
+    /// Opens the newest relations in a directory. Returns `None` if there are none.
     pub fn open(folder: &Path) -> Result<Option<Self>, GraphError> {
         for _ in 0..8 {
             let Some(path) = finished_folders(folder)?.pop() else { return Ok(None) };
@@ -105,7 +105,7 @@ impl RelationsLookup {
                     let count = rows.metadata()?.len() / ROW_BYTES as u64;
                     return Ok(Some(Self { path, rows, count, anchors }));
                 }
-                // A newer build replaced the folder, or the files are of another version.
+                // A newer build replaced the directory, or the files are of another version.
                 (Err(error), _) | (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => {}
                 (Err(error), _) | (_, Err(error)) => return Err(error.into()),
             }
@@ -113,7 +113,7 @@ impl RelationsLookup {
         Ok(None)
     }
 
-    /// Returns `true` if these are still the newest relations of the folder.
+    /// Returns `true` if these are still the newest relations of the directory.
     pub fn is_newest(&self, folder: &Path) -> bool {
         finished_folders(folder).is_ok_and(|found| found.last() == Some(&self.path))
     }
@@ -152,7 +152,7 @@ impl RelationsLookup {
     }
 }
 
-/// Returns starting ranks for a build from the newest relations of a folder: the stored rank, or the mean for a new
+/// Returns starting ranks for a build from the newest relations of a directory: the stored rank, or the mean for a new
 /// page. `by_id` lists the pages by ascending id. Returns `None` if there are no readable relations.
 pub(super) fn start_ranks(folder: &Path, ids: &[PageId], by_id: &[u32]) -> Option<Vec<f64>> {
     let newest = finished_folders(folder).ok()?.pop()?;

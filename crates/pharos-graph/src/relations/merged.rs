@@ -1,4 +1,4 @@
-//! Metrics of several addresses with exactly the same words, which the index stores as one document.
+//! Metrics of several URLs with exactly the same words, which the index stores as one document.
 
 use super::Relations;
 use crate::rank::link_counts::LinkCounts;
@@ -8,8 +8,8 @@ use crate::rank::link_counts::LinkCounts;
 pub struct MergedMetrics {
     /// Sum of the ranks.
     pub page_rank: f64,
-    /// Pages that link to any of the addresses, each counted once, without links among the addresses. The out-degree is
-    /// that of the first address.
+    /// Pages that link to any of the URLs, each counted once, without links among the URLs. The out-degree is
+    /// that of the first URL.
     pub counts: LinkCounts,
     /// Maximum of the link weights.
     pub link_weight: f32,

@@ -7,7 +7,7 @@ use pharos_core::{PageId, PageUrl, SiteId, SiteName};
 use super::string_file::StringFileWriter;
 use crate::GraphError;
 
-/// Assigns numbers. Addresses are written to a file.
+/// Assigns numbers. URLs are written to a file.
 pub(super) struct PageNumbering {
     numbers: HashMap<PageId, u32>,
     pub(super) ids: Vec<PageId>,

@@ -1,4 +1,4 @@
-//! The compressed file of all tables except addresses and anchors. The file is replaced as a whole.
+//! The compressed file of all tables except URLs and anchors. The file is replaced as a whole.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -18,7 +18,7 @@ use crate::web::Graph;
 
 const MAGIC: &[u8; 16] = b"pharos graph 002";
 
-/// First record of the file. Addresses and anchors have files of their own.
+/// First record of the file. URLs and anchors have files of their own.
 #[derive(Serialize, Deserialize)]
 struct TablesHeader {
     normaliser: u32,
@@ -61,7 +61,7 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
     Ok(())
 }
 
-/// Tables read by [`load`], with the offsets of addresses and anchors.
+/// Tables read by [`load`], with the offsets of URLs and anchors.
 pub(super) struct LoadedTables {
     pub(super) to: LibraryPosition,
     pub(super) built: i64,

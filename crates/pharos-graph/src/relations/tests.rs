@@ -187,7 +187,7 @@ fn addresses_of_one_document_are_counted_together() {
     builder.add_texts(vec![words(first, 1, "Lamps", &text), words(copy, 2, "Lamps", &text)]).unwrap();
     for (from, to) in [
         ("http://a.example/", first),
-        // A link from the domain of one address and a link from another domain to the other: both count, the source
+        // A link from the domain of one URL and a link from another domain to the other: both count, the source
         // page once.
         ("http://a.example/", copy),
         ("http://c.example/1", first),

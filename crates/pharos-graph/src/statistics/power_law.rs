@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The distribution P(x) = x^(−α) / ζ(α, x_min) for integers x ≥ x_min.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PowerLaw {
-    /// α, between 1 and [`MAX_EXPONENT`](Self::MAX_EXPONENT). In-degrees of the web are known for 2.1.
+    /// α, between 1 and [`MAX_EXPONENT`](Self::MAX_EXPONENT). For in-degrees of the web it is about 2.1.
     pub exponent: f64,
     /// Standard error of α, (α − 1)/√n as for the continuous law.
     pub standard_error: f64,

@@ -141,7 +141,7 @@ impl<'a> BlocksBuilder<'a> {
         }
     }
 
-    /// Enters an element. Returns `false` if its contents are to be skipped.
+    /// Enters an element. Returns `false` if its contents must be skipped.
     fn enter(&mut self, id: NodeId, element: &Element) -> bool {
         let tag = ElementKind::from_element(element);
         if tag == ElementKind::Invisible && self.dom.shows_noscript(element) {

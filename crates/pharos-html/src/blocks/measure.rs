@@ -23,7 +23,7 @@ pub(crate) struct TextMeasure {
     pub(crate) symbols: u32,
     pub(crate) ends_as_sentence: bool,
     pub(crate) ends_with_colon: bool,
-    /// True if the text begins with a lower-case letter.
+    /// `true` if the text begins with a lower-case letter.
     pub(crate) begins_small: bool,
 }
 

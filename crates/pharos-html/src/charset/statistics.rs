@@ -49,7 +49,7 @@ pub(super) fn decode_if_utf8(body: &[u8]) -> Option<String> {
     (multi_byte == MIN_UTF8_SEQUENCES).then(|| valid.to_string())
 }
 
-/// Detects UTF-16 without a byte-order mark. Markup and spaces make every other byte zero; no other text contains
+/// Detects UTF-16 without a byte order mark. Markup and spaces make every other byte zero; no other text contains
 /// zero bytes.
 pub(super) fn utf16_without_mark(body: &[u8]) -> Option<&'static Encoding> {
     const MAX_HEAD: usize = 2_048;

@@ -29,7 +29,6 @@ pub enum BlockKind {
     Advertisement,
     /// Copyright notice, imprint and licences of the site (版权).
     Copyright,
-    /// A form.
     Form,
     /// Reader comments that are not the subject of the page.
     Comment,

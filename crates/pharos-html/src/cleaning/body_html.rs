@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 8 << 20;
 
 impl CleanedPage {
     /// Returns the body as HTML. Elements around body text are written under their own names; the only attribute is
-    /// the address of a link. All text is escaped and nothing else is written, so the result is safe to display.
+    /// the URL of a link. All text is escaped and nothing else is written, so the result is safe to display.
     pub(crate) fn html(&self, dom: &Dom, base: &Url) -> String {
         let is_kept = self.kept_nodes(dom);
         let mut out = String::new();

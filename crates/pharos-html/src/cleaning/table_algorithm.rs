@@ -13,7 +13,7 @@ use crate::blocks::style::DeclaredSize;
 use crate::dom::visible_text::text_inside;
 use crate::dom::{Dom, NodeId, WalkStep};
 
-/// Parameters of the algorithm. The thesis names them without values; the defaults are our choice.
+/// Parameters of the algorithm. The thesis names them without values; the defaults are those of this implementation.
 #[derive(Clone, Copy, Debug)]
 pub struct TableLimits {
     /// δ1: minimum width in pixels.

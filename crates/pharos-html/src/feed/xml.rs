@@ -81,7 +81,7 @@ struct FeedEntryBuilder {
     /// Namespace prefix of the entry; `<image:loc>` in a `<url>` is ignored.
     prefix: String,
     address: Option<String>,
-    /// Used if there is no address.
+    /// Used if there is no URL.
     other_address: Option<String>,
     title: String,
     modified: Option<String>,

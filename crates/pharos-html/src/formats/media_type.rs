@@ -156,7 +156,7 @@ fn opens(start: &[u8], opening: &str) -> bool {
 }
 
 /// Returns `true` if there are no control characters that text does not contain; UTF-16 is accepted by its
-/// byte-order mark.
+/// byte order mark.
 fn looks_like_text(body: &[u8]) -> bool {
     let start = &body[..body.len().min(SNIFF_WITHIN)];
     start.starts_with(b"\xFF\xFE")

@@ -224,7 +224,7 @@ fn join(paragraph: &mut String, line: &str) {
     paragraph.push_str(line);
 }
 
-/// Decodes a text string of the document information: UTF-16 or UTF-8 with a byte-order mark, otherwise nearly
+/// Decodes a text string of the document information: UTF-16 or UTF-8 with a byte order mark, otherwise nearly
 /// Latin-1.
 fn text_string(bytes: &[u8]) -> String {
     let text = match bytes {

@@ -37,7 +37,7 @@ pub(super) fn write_warc(
     Ok(())
 }
 
-/// Writes the selected responses as Tianwang raw files with their index into an empty folder.
+/// Writes the selected responses as Tianwang raw files with their index into an empty directory.
 pub(super) fn write_tianwang(
     source: &ExportSource<'_>,
     monitor: &mut ExportMonitor<'_>,

@@ -93,7 +93,7 @@ impl<'a> ExportSource<'a> {
         Ok(())
     }
 
-    /// Returns `true` if this version is to be exported.
+    /// Returns `true` if this version is exported.
     pub(super) fn includes(
         &self,
         url: &PageUrl,

@@ -1,8 +1,8 @@
-//! Maps the files of a folder to pages of a site.
+//! Maps the files of a directory to pages of a site.
 //!
-//! The percent-encoded path below the folder is appended to the base URL. A file named `index` maps to its folder only:
-//! `docs/index.html` becomes `docs/`. A compressed file (`a.html.gz`) maps to the page without `.gz`, as servers do,
-//! unless the uncompressed file exists. The date of a page is the modification time of its file.
+//! The percent-encoded path below the directory is appended to the base URL. A file named `index` maps to its
+//! directory only: `docs/index.html` becomes `docs/`. A compressed file (`a.html.gz`) maps to the page without `.gz`,
+//! as servers do, unless the uncompressed file exists. The date of a page is the modification time of its file.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

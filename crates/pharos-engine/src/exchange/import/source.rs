@@ -1,4 +1,4 @@
-//! Detection of file formats and enumeration of the files of a folder.
+//! Detection of file formats and enumeration of the files of a directory.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -23,11 +23,11 @@ pub(super) enum ImportSource {
     /// A WARC stream: a named pipe, or standard input.
     Pipe(Option<PathBuf>),
     File(PathBuf, FileFormat),
-    /// A single HTML file, and the base URL of its folder.
+    /// A single HTML file, and the base URL of its directory.
     Page(PathBuf, PageUrl),
-    /// A folder searched for archive files.
+    /// A directory searched for archive files.
     Folder(PathBuf),
-    /// A folder of HTML files, and its base URL.
+    /// A directory of HTML files, and its base URL.
     Tree(PathBuf, PageUrl),
 }
 
@@ -39,7 +39,7 @@ pub(super) enum FileFormat {
     Soif,
 }
 
-/// Determines the kind of each named source. Folders are searched later.
+/// Determines the kind of each named source. Directories are searched later.
 pub(super) fn classify_sources(sources: &ImportSources) -> Result<Vec<ImportSource>, EngineError> {
     let mut found = Vec::new();
     for path in &sources.paths {
@@ -131,11 +131,12 @@ fn is_soif(bytes: &[u8]) -> bool {
     &about[..end] == b"-" || about[..end].windows(3).any(|part| part == b"://")
 }
 
-/// Iterator over the files below a folder, with errors. Symbolic links are followed only to files inside the folder.
+/// Iterator over the files below a directory, with errors. Symbolic links are followed only to files
+/// inside the directory.
 pub(super) struct FolderWalk {
-    /// The folder, without symbolic links.
+    /// The directory, without symbolic links.
     root: PathBuf,
-    /// Remaining entries of each folder on the current path.
+    /// Remaining entries of each directory on the current path.
     levels: Vec<vec::IntoIter<PathBuf>>,
 }
 
@@ -146,7 +147,7 @@ impl FolderWalk {
         Ok(Self { root: canonical, levels: vec![top.into_iter()] })
     }
 
-    /// Returns `true` if this is a file to read. Descends into a folder.
+    /// Returns `true` if this is a file to read. Descends into a directory.
     fn visit(&mut self, path: &Path) -> io::Result<bool> {
         let metadata = fs::symlink_metadata(path)?;
         if metadata.is_dir() {
@@ -180,7 +181,7 @@ impl Iterator for FolderWalk {
     }
 }
 
-/// Returns the entries of a folder sorted by name, with trailing numbers by value.
+/// Returns the entries of a directory sorted by name, with trailing numbers by value.
 fn sorted_entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = fs::read_dir(folder)?.map(|e| e.map(|e| e.path())).collect::<io::Result<Vec<_>>>()?;
     paths.sort_by_cached_key(|path| {

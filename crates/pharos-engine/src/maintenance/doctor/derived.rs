@@ -76,7 +76,7 @@ pub(super) fn examine(
 
 /// Returns the flaws, ignoring an end that is not derived yet, which the next start of the engine derives.
 ///
-/// An open end is a flaw if files were lost: if only one of the two folders lacks a whole file, or if more is missing
+/// An open end is a flaw if files were lost: if only one of the two directories lacks a whole file, or if more is missing
 /// than a crash can leave behind.
 fn flaws(reader: &DerivedReader, to: LibraryPosition) -> Result<Vec<DerivedDefect>, StoreError> {
     let mut flaws = reader.check(to)?;

@@ -17,7 +17,7 @@ use crate::build::history::rebuild_index;
 use crate::maintenance::rebuild::rebuild_catalog;
 use crate::{Engine, EngineError};
 
-/// Repairs what a check found, as the owner of the data directory.
+/// Repairs the findings of a check, as the owner of the data directory.
 pub(super) fn repair(
     owner: OwnerLock,
     data: &DataDir,

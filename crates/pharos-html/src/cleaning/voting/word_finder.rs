@@ -13,7 +13,7 @@ pub(crate) struct WordFinder {
 #[derive(Clone, Copy, Debug)]
 struct PatternWord {
     kind: u8,
-    /// True if the match must begin, or end, at a word boundary.
+    /// `true` if the match must begin, or end, at a word boundary.
     begins: bool,
     ends: bool,
 }
