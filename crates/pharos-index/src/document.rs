@@ -65,10 +65,10 @@ pub struct IndexDocument {
     pub fetched: Timestamp,
     /// Position of the stored response in the library.
     pub position: LibraryPosition,
-    /// Set if the cached page may be shown.
+    /// `true` if the cached page may be shown.
     pub archive: bool,
-    /// Other addresses with identical content, at most [`MAX_COPIES`]. Only history generations store them; latest
-    /// generations store every address as a document and ignore this field.
+    /// Other URLs with identical content, at most [`MAX_COPIES`]. Only history generations store them; latest
+    /// generations store every URL as a document and ignore this field.
     pub copies: Vec<PageCopy>,
     pub link_figures: LinkFigures,
     /// Representative of the near-duplicate group (近似网页), the page crawled first; may be the page itself.
@@ -127,7 +127,7 @@ impl IndexDocument {
     }
 }
 
-/// Another address with identical content (镜像网页).
+/// Another URL with identical content (镜像网页).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageCopy {
     pub url: PageUrl,
@@ -153,7 +153,7 @@ pub struct StoredText {
     pub summary: String,
 }
 
-/// The stored data of a page at the address where it is shown.
+/// The stored data of a page at the URL where it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredPage {
     pub page: PageId,

@@ -26,13 +26,13 @@
 //!
 //! # Invariants
 //! * A committed change stays visible until a later commit replaces it.
-//! * A view never changes and contains each page at most once. An address in a newer generation is never shown or counted
+//! * A view never changes and contains each page at most once. A URL in a newer generation is never shown or counted
 //!   from an older one.
 //! * A finished history generation never changes, and its number is never reused.
 //! * Directories that `CURRENT` does not list are garbage and may be removed.
-//! * Readers never write. A builder may be killed at any moment without affecting the generations in use.
+//! * Readers never write. A builder may be killed at any time without affecting the generations in use.
 //!
-//! # Folders
+//! # Modules
 //! `generations` chain, directory, manifest, verification · `read` views, queries, retrieval, facets · `write` documents,
 //! tokens, history builds · `document` the schema and its columns · `statistics` measured figures and cost models.
 

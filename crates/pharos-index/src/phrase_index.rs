@@ -34,7 +34,7 @@ impl PhraseIndexes {
         Self { phrases: builder.phrases.finish(phrases), words: builder.words.finish(MAX_WORDS) }
     }
 
-    /// Writes the indexes to a folder, replacing each file atomically.
+    /// Writes the indexes to a directory, replacing each file atomically.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         for (name, index) in [(PHRASES_FILE, &self.phrases), (WORDS_FILE, &self.words)] {
@@ -47,7 +47,7 @@ impl PhraseIndexes {
         Ok(())
     }
 
-    /// Reads the indexes of a folder. Returns `None` if a file is missing or damaged.
+    /// Reads the indexes of a directory. Returns `None` if a file is missing or damaged.
     pub fn read(folder: &Path) -> Option<Self> {
         let read = |name| {
             let path = folder.join(name);
@@ -61,12 +61,12 @@ impl PhraseIndexes {
         Some(Self { phrases: read(PHRASES_FILE)?, words: read(WORDS_FILE)? })
     }
 
-    /// Returns the modification time of the indexes in a folder, which identifies their version.
+    /// Returns the modification time of the indexes in a directory, which identifies their version.
     pub fn modified(folder: &Path) -> Option<std::time::SystemTime> {
         fs::metadata(folder.join(WORDS_FILE)).and_then(|meta| meta.modified()).ok()
     }
 
-    /// Removes the indexes of a folder.
+    /// Removes the indexes of a directory.
     pub fn remove(folder: &Path) -> io::Result<()> {
         for name in [PHRASES_FILE, WORDS_FILE] {
             match fs::remove_file(folder.join(name)) {

@@ -76,7 +76,7 @@ pub struct IndexStatistics {
 /// The statistics of one generation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GenerationStatistics {
-    /// Name of its folder: `history-3`, `latest-7`.
+    /// Name of its directory: `history-3`, `latest-7`.
     pub name: String,
     #[serde(flatten)]
     pub statistics: CollectionStatistics,
@@ -140,10 +140,10 @@ pub struct FieldStatistics {
 pub(crate) struct IndexedField {
     pub(crate) field: tantivy::schema::Field,
     pub(crate) name: String,
-    /// Set if values are tokenised; otherwise each value is one term.
+    /// `true` if values are tokenised; otherwise each value is one term.
     pub(crate) is_tokenised: bool,
     pub(crate) record: IndexRecordOption,
-    /// Set if terms are text.
+    /// `true` if terms are text.
     pub(crate) is_text: bool,
 }
 
@@ -187,7 +187,7 @@ impl IndexedField {
     }
 }
 
-/// Returns the name of a generation: that of its folder.
+/// Returns the name of a generation: that of its directory.
 pub(crate) fn generation_name(view: &GenerationView) -> String {
     view.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

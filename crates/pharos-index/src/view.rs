@@ -31,7 +31,7 @@ pub trait IndexView: Send + Sync {
 
     /// Refreshes candidates of history that an earlier view with the same [`history`](IndexView::history) returned.
     ///
-    /// Returns them in the same order, each at the address where it is now shown, or `None` if newer generations hide
+    /// Returns them in the same order, each at the URL where it is now shown, or `None` if newer generations hide
     /// it. Scores are not recomputed.
     fn refresh_candidates(
         &self,
@@ -54,7 +54,7 @@ pub trait IndexView: Send + Sync {
         self.retrieve(&RetrievalRequest::new(query, limit))
     }
 
-    /// Returns the best `limit` addresses for a query. Every copy is a candidate of its own and counted.
+    /// Returns the best `limit` URLs for a query. Every copy is a candidate of its own and counted.
     fn search_addresses(&self, query: &Query, limit: usize) -> Result<RetrievalResult, IndexError> {
         self.retrieve(&RetrievalRequest { every_address: true, ..RetrievalRequest::new(query, limit) })
     }
@@ -112,7 +112,7 @@ pub trait IndexView: Send + Sync {
     /// Returns the duplicate group and signature of candidates of this view, in the same order.
     fn signatures(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError>;
 
-    /// Returns the stored page at one address. A copy is returned with its own address and position.
+    /// Returns the stored page at one URL. A copy is returned with its own URL and position.
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError>;
 
     /// Calls `each` with the title of every searchable page, in no particular order.
@@ -129,7 +129,7 @@ pub trait IndexView: Send + Sync {
         each: &mut dyn FnMut(&str, u64),
     ) -> Result<(), IndexError>;
 
-    /// Returns the link figures of the page at one address, so that they can be carried over when the page is fetched
+    /// Returns the link figures of the page at one URL, so that they can be carried over when the page is fetched
     /// again.
     fn link_figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError>;
 }
@@ -142,7 +142,7 @@ pub struct RetrievalRequest<'a> {
     pub limit: usize,
     /// Amount that a static rank of 1 adds to the score.
     pub rank_weight: f32,
-    /// If set, every address is a candidate; otherwise only the first visible address of each page.
+    /// If set, every URL is a candidate; otherwise only the first visible URL of each page.
     pub every_address: bool,
     /// Matches are counted exactly up to this number and estimated beyond; 0 disables counting.
     pub count_up_to: u64,
@@ -195,18 +195,18 @@ pub struct RetrievalResult {
     pub total_is_exact: bool,
     /// Best first; equal scores are ordered by page id.
     pub candidates: Vec<Candidate>,
-    /// Set if the deadline passed before all documents were examined.
+    /// `true` if the deadline passed before all documents were examined.
     pub is_partial: bool,
 }
 
 /// A matching page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// The page at the address where it is shown.
+    /// The page at the URL where it is shown.
     pub page: PageId,
     /// BM25 over all zones, with zone weights, plus the share of the static rank.
     pub score: f32,
-    /// Number of other visible addresses with identical content.
+    /// Number of other visible URLs with identical content.
     pub copies: u32,
     pub(crate) location: DocLocation,
 }
@@ -217,6 +217,6 @@ pub(crate) struct DocLocation {
     pub(crate) generation: u32,
     pub(crate) segment: u32,
     pub(crate) doc: u32,
-    /// Number of the address among those of the document; 0 is its own.
+    /// Number of the URL among those of the document; 0 is its own.
     pub(crate) address: u32,
 }

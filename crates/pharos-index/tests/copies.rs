@@ -1,4 +1,4 @@
-//! Exact copies: one document with several addresses, each of which may change or be deleted separately.
+//! Exact copies: one document with several URLs, each of which may change or be deleted separately.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -42,7 +42,7 @@ fn index(dir: &Path, pages: &[IndexDocument]) -> EmbeddedIndex {
     index
 }
 
-/// Creates an index with one page at three addresses, and one other page.
+/// Creates an index with one page at three URLs, and one other page.
 fn example(dir: &Path) -> EmbeddedIndex {
     let copies = vec![copy("www.b.example/copy", 20), copy("c.example:8080/copy", 30)];
     index(
@@ -61,7 +61,7 @@ fn gone(address: &str) -> IndexChange {
     IndexChange::Gone(url(address).id())
 }
 
-/// Returns the addresses that a query shows, each with its number of hidden copies, in alphabetical order.
+/// Returns the URLs that a query shows, each with its number of hidden copies, in alphabetical order.
 fn shown(view: &dyn IndexView, query: &Query) -> Vec<String> {
     let found = view.search(query, 100).unwrap();
     assert_eq!(found.total as usize, found.candidates.len());

@@ -175,7 +175,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Damages each file of a folder in several ways, one at a time.
+/// Damages each file of a directory in several ways, one at a time.
 fn damage_each(folder: &Path, rounds: usize, mut look: impl FnMut(&Path)) {
     let mut random = Random(7);
     for path in files(folder) {

@@ -29,7 +29,7 @@
 //! * Result pages are consistent with each other: no result is repeated, and a folded duplicate does not reappear.
 //! * `*_html` fields are safe to insert into a page: all foreign text is escaped.
 //!
-//! # Folders
+//! # Modules
 //! `language` parser, expressions, filters, intent · `retrieval` candidates, scoring, folding, arrangement · `rank` models
 //! and features · `cache` responses, result lists, history results · `snippet` excerpts and highlighting · `assist`
 //! suggestions and corrections · `evaluate` runs on test collections, resistance to spam.

@@ -1,4 +1,4 @@
-//! Ranking: scores how well a page answers a query.
+//! Ranking: scores how well a page matches a query.
 //!
 //! Three levels are combined by a weighted sum (《搜索引擎——原理、技术与系统》§8.1, §10.3): the proximity of the words
 //! ([`proximity`]), their occurrence in title and anchors, and the text score with the importance of the page. Each

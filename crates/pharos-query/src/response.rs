@@ -24,16 +24,16 @@ pub struct SearchResponse {
     pub corrected: Option<String>,
     /// Kind of the query, as detected.
     pub kind: QueryKind,
-    /// Set if not all words were required, because no page contains them all.
+    /// `true` if not all words were required, because no page contains them all.
     pub relaxed: bool,
-    /// Set if the time limit passed before all candidates were examined.
+    /// `true` if the time limit passed before all candidates were examined.
     pub partial: bool,
     /// Identifier of the state of the index that the results come from.
     pub generation: String,
     /// Number of matching pages. Exact copies count as one, unless all copies are requested. There may be fewer
     /// results, because near-duplicates are folded.
     pub total: u64,
-    /// Set if `total` is exact; otherwise it is a lower-bound estimate.
+    /// `true` if `total` is exact; otherwise it is a lower-bound estimate.
     pub total_is_exact: bool,
     /// Use of the cache for this response.
     pub cache: CacheUse,
@@ -130,7 +130,7 @@ pub struct SearchHit {
     /// File type: `html`, `pdf`.
     #[serde(rename = "type")]
     pub format: String,
-    /// Set if the result is listed below another result of its site.
+    /// `true` if the result is listed below another result of its site.
     pub indented: bool,
     /// Explanation of the score, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]

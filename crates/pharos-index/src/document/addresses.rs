@@ -1,8 +1,8 @@
-//! Addresses of a document, its own and those of its exact copies, and their visibility.
+//! URLs of a document, its own and those of its exact copies, and their visibility.
 //!
-//! Newer generations hide addresses, not documents: a page or tombstone in a newer generation hides that address in
-//! older ones. A document is visible at its first address that is not hidden. A query for a site shows it at its
-//! first address on that site.
+//! Newer generations hide URLs, not documents: a page or tombstone in a newer generation hides that URL in
+//! older ones. A document is visible at its first URL that is not hidden. A query for a site shows it at its
+//! first URL on that site.
 
 use std::collections::HashSet;
 use std::io;
@@ -18,7 +18,7 @@ use tantivy::{DocId, SegmentReader};
 pub(crate) const OWN_ID_COLUMNS: [&str; 2] = ["site_half", "page_half"];
 /// Columns with the two halves of the ids of its copies, in their order.
 pub(crate) const COPY_ID_COLUMNS: [&str; 2] = ["copy_site_half", "copy_page_half"];
-/// Column with the site of each address, the document's own first; only for documents with copies.
+/// Column with the site of each URL, the document's own first; only for documents with copies.
 pub(crate) const SITE_COLUMN: &str = "address_site";
 
 /// The id columns of a segment.
@@ -43,7 +43,7 @@ impl AddressColumns {
         page_id(self.own[0].get_val(doc), self.own[1].get_val(doc))
     }
 
-    /// Returns the number of an address among those of the document.
+    /// Returns the number of a URL among those of the document.
     pub(crate) fn address_number(&self, doc: DocId, page: PageId) -> Option<u32> {
         self.all_ids(doc).find(|(_, address)| *address == page).map(|(number, _)| number)
     }
@@ -74,7 +74,7 @@ pub(crate) struct SiteFilter {
     pub(crate) excluded: Vec<String>,
 }
 
-/// The visible addresses of the documents of one segment.
+/// The visible URLs of the documents of one segment.
 pub(crate) struct VisibleAddresses<'a> {
     addresses: &'a AddressColumns,
     hidden: &'a HiddenPages,
@@ -94,12 +94,12 @@ impl<'a> VisibleAddresses<'a> {
         Ok(Self { addresses, hidden, sites })
     }
 
-    /// Returns `true` if every document is visible at its first address.
+    /// Returns `true` if every document is visible at its first URL.
     pub(crate) fn is_unrestricted(&self) -> bool {
         self.hidden.is_empty() && self.sites.is_none()
     }
 
-    /// Returns the visible addresses of a document with their numbers, preferred ones first.
+    /// Returns the visible URLs of a document with their numbers, preferred ones first.
     pub(crate) fn addresses(&self, doc: DocId) -> impl Iterator<Item = (u32, PageId)> + '_ {
         let mut matches = self.sites.as_ref().map(|sites| sites.matches(doc));
         self.addresses.all_ids(doc).filter(move |(_, page)| {
@@ -128,7 +128,7 @@ impl SegmentSiteFilter {
         Ok(Self { column: column.ords().clone(), rules: rules.collect::<io::Result<_>>()? })
     }
 
-    /// Returns for each address of a document, in order, if it fulfils the conditions.
+    /// Returns for each URL of a document, in order, whether it fulfils the conditions.
     fn matches(&self, doc: DocId) -> impl Iterator<Item = bool> + '_ {
         self.column.values_for_doc(doc).map(|site| {
             self.rules

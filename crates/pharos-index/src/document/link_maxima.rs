@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{IndexError, LinkFigures};
 
-/// File in the folder of a generation.
+/// File in the directory of a generation.
 const FILE: &str = "maxima.json";
 
 /// The maximum of each link figure over all pages.

@@ -27,7 +27,7 @@ pub struct ResultFields {
     pub fetched: Timestamp,
     /// Position of the stored response in the library.
     pub position: LibraryPosition,
-    /// Set if the cached page may be shown.
+    /// `true` if the cached page may be shown.
     pub archive: bool,
 }
 

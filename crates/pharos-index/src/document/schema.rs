@@ -64,9 +64,9 @@ pub(crate) struct SchemaFields {
     pub summary: Field,
     /// Outgoing links: page halves of the target ids, and target sites.
     pub links: Field,
-    /// The host, its parent domains and its folders; also those of copies.
+    /// The host, its parent domains and its directories; also those of copies.
     pub site: Field,
-    /// Site of each address, as a column, for documents with copies.
+    /// Site of each URL, as a column, for documents with copies.
     pub address_site: Field,
     pub host: Field,
     pub lang: Field,
@@ -92,7 +92,7 @@ pub(crate) const COPIED: &str = "copied";
 /// Kind of home pages.
 pub(crate) const HOME: &str = "home";
 
-/// Maximum depth of indexed folders.
+/// Maximum depth of indexed directories.
 const MAX_FOLDERS: usize = 8;
 
 pub(crate) fn schema() -> (Schema, SchemaFields) {
@@ -271,7 +271,7 @@ impl SchemaFields {
         StoredText { body: of(self.body), summary: of(self.summary) }
     }
 
-    /// Replaces address, fetch time and position by those of a copy, counted from 1.
+    /// Replaces URL, fetch time and position by those of a copy, counted from 1.
     pub(crate) fn move_to_copy(&self, fields: &mut ResultFields, copy: u32, document: &TantivyDocument) {
         let Some(copy) = (copy as usize).checked_sub(1) else { return };
         let of = |field| document.get_all(field).nth(copy);

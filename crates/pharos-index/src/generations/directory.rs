@@ -1,4 +1,4 @@
-//! The index directory: the file `CURRENT`, which lists the chain, and the folders of the generations.
+//! The index directory: the file `CURRENT`, which lists the chain, and the directories of the generations.
 //!
 //! Only the owner of the data directory changes the chain. A builder in another process leaves a [`BuilderRequest`]
 //! in the index directory; the owner serves and removes it.
@@ -35,17 +35,17 @@ impl Generations {
         Self { dir: dir.into() }
     }
 
-    /// Returns the folder of a history generation.
+    /// Returns the directory of a history generation.
     pub fn history_dir(&self, number: u64) -> PathBuf {
         self.dir.join(format!("history-{number}"))
     }
 
-    /// Returns the folder of a latest generation.
+    /// Returns the directory of a latest generation.
     pub fn latest_dir(&self, number: u64) -> PathBuf {
         self.dir.join(format!("latest-{number}"))
     }
 
-    /// Returns the folder of the history generation under construction.
+    /// Returns the directory of the history generation under construction.
     pub(crate) fn building_dir(&self) -> PathBuf {
         self.dir.join("building")
     }
@@ -152,7 +152,7 @@ impl Generations {
         Ok(())
     }
 
-    /// Returns the folders of generations that `current` does not list.
+    /// Returns the directories of generations that `current` does not list.
     pub(crate) fn unreferenced(&self, current: &GenerationChain) -> Result<Vec<PathBuf>, IndexError> {
         let directories = self.list_directories()?.into_iter();
         Ok(directories
@@ -161,7 +161,7 @@ impl Generations {
             .collect())
     }
 
-    /// Returns all folders that are named like a generation, with kind and number.
+    /// Returns all directories that are named like a generation, with kind and number.
     pub(crate) fn list_directories(&self) -> Result<Vec<(String, u64, PathBuf)>, IndexError> {
         let entries = match fs::read_dir(&self.dir) {
             Ok(entries) => entries,
@@ -181,7 +181,7 @@ impl Generations {
         Ok(directories)
     }
 
-    /// Returns the highest number among the folders of this kind.
+    /// Returns the highest number among the directories of this kind.
     fn highest_number(&self, kind: &str) -> Result<u64, IndexError> {
         Ok(self
             .list_directories()?
@@ -206,7 +206,7 @@ impl Generations {
         }
     }
 
-    /// Returns the number for the next history generation. Numbers are never reused, even if the folder no longer
+    /// Returns the number for the next history generation. Numbers are never reused, even if the directory no longer
     /// exists.
     pub fn next_history(&self) -> Result<u64, IndexError> {
         Ok(self.current()?.highest_history_number().max(self.highest_number("history")?) + 1)
@@ -314,7 +314,7 @@ mod tests {
         LibraryPosition { file: 1, offset }
     }
 
-    /// Creates a folder that looks like a finished generation.
+    /// Creates a directory that looks like a finished generation.
     fn finish(generations: &Generations, to: u64) -> HistoryGeneration {
         let number = generations.next_history().unwrap();
         fs::create_dir(generations.history_dir(number)).unwrap();

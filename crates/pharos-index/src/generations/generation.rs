@@ -72,7 +72,7 @@ impl Generation {
     pub(crate) fn open_history(path: &Path, level: VerificationLevel) -> Result<Self, IndexError> {
         let damaged = |detail: String| IndexError::DamagedGeneration { path: path.to_path_buf(), detail };
         if !path.is_dir() {
-            return Err(damaged("folder not found".into()));
+            return Err(damaged("directory not found".into()));
         }
         if !manifest::exists(path) {
             return Err(IndexError::OlderFormat { path: path.to_path_buf() });

@@ -42,7 +42,7 @@ impl Generations {
     }
 }
 
-/// Returns the total size of the files of a folder. Files that disappear meanwhile are not counted.
+/// Returns the total size of the files of a directory. Files that disappear meanwhile are not counted.
 fn bytes(folder: &std::path::Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()

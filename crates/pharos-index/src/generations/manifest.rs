@@ -1,7 +1,7 @@
 //! The manifest of a finished history generation: every file with its size and checksum.
 //!
 //! A finished history never changes, so all of its files can be verified byte by byte. The first line of the manifest
-//! is the checksum of the rest. A folder without a manifest is unfinished.
+//! is the checksum of the rest. A directory without a manifest is unfinished.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -47,7 +47,7 @@ pub(crate) enum VerificationLevel {
     Full,
 }
 
-/// Returns `true` if the generation in this folder is finished.
+/// Returns `true` if the generation in this directory is finished.
 pub(crate) fn exists(folder: &Path) -> bool {
     folder.join(FILE).exists()
 }

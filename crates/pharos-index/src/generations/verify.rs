@@ -19,7 +19,7 @@ const CURRENT: &str = "CURRENT";
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 const RETRIES: usize = 5;
 
-/// A problem of a file or folder.
+/// A problem of a file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenerationFlaw {
     pub path: PathBuf,
@@ -55,7 +55,7 @@ impl fmt::Display for GenerationProblem {
 pub struct GenerationReport {
     /// Kind and number, as in `history 7`; `CURRENT` for the list itself.
     pub name: String,
-    /// Set if the generation is kept for a rollback only.
+    /// `true` if the generation is kept for a rollback only.
     pub previous: bool,
     pub path: PathBuf,
     /// Empty if the generation is intact.

@@ -33,7 +33,7 @@ pub(crate) struct GenerationView {
     pub(crate) path: PathBuf,
     pub(crate) searcher: Searcher,
     pub(crate) hidden: HiddenPages,
-    /// Set if the segments are sorted by descending static rank.
+    /// `true` if the segments are sorted by descending static rank.
     pub(crate) is_ordered: bool,
     columns: Vec<OnceLock<SegmentColumns>>,
 }
@@ -90,7 +90,7 @@ impl GenerationView {
         Ok(cached.get_or_init(|| columns))
     }
 
-    /// Returns the visible addresses of a segment.
+    /// Returns the visible URLs of a segment.
     pub(crate) fn visible_addresses(
         &self,
         segment: u32,
@@ -339,7 +339,7 @@ impl ChainView {
             .map_err(IndexError::tantivy(&view.path))
     }
 
-    /// Looks up the page at one address. Returns `None` if it is deleted or unknown.
+    /// Looks up the page at one URL. Returns `None` if it is deleted or unknown.
     fn find_candidate(&self, page: PageId) -> Result<Option<Candidate>, IndexError> {
         let Some(location) = self.locate(page)? else { return Ok(None) };
         let candidate = Candidate { page, score: 0.0, copies: 0, location };

@@ -110,13 +110,13 @@ impl FacetColumns {
 trait MatchVisitor<'c> {
     fn begin_segment(&mut self, _member: &'c Path, _columns: &'c SegmentColumns) {}
 
-    /// Visits a page with its number of visible addresses. Returns `false` to stop.
+    /// Visits a page with its number of visible URLs. Returns `false` to stop.
     fn visit(&mut self, doc: DocId, addresses: u64) -> bool;
 
     fn end_segment(&mut self) {}
 }
 
-/// Visits the matching pages. Returns the number of visible addresses, extrapolated from the scanned part if the
+/// Visits the matching pages. Returns the number of visible URLs, extrapolated from the scanned part if the
 /// visitor stopped early.
 fn visit_matches<'c>(
     chain: &'c ChainView,

@@ -17,12 +17,12 @@ pub enum Query {
     /// Terms with their relative positions within one part of the page.
     In(PagePart, Vec<(usize, String)>),
     /// Pages of a host and its subdomains. With a path, as in `www.example.org/a/b`, pages of exactly this host (or
-    /// the one with `www.`) in that folder.
+    /// the one with `www.`) in that directory.
     ///
-    /// At the top level and inside `And`, negated or not, the condition applies to each address: a page with copies
-    /// is shown at a matching address. Deeper inside it applies to the page with all its addresses.
+    /// At the top level and inside `And`, negated or not, the condition applies to each URL: a page with copies
+    /// is shown at a matching URL. Deeper inside it applies to the page with all its URLs.
     Site(String),
-    /// The page at this address.
+    /// The page at this URL.
     Page(PageId),
     /// Pages that link to this page.
     LinksTo(PageId),
@@ -66,7 +66,7 @@ pub enum PageLabel {
 }
 
 impl Query {
-    /// Returns the site conditions that apply to each address.
+    /// Returns the site conditions that apply to each URL.
     pub(crate) fn site_filter(&self) -> SiteFilter {
         let mut filter = SiteFilter::default();
         self.add_to_site_filter(&mut filter);
@@ -75,7 +75,7 @@ impl Query {
 
     fn add_to_site_filter(&self, filter: &mut SiteFilter) {
         match self {
-            // For a folder, only the host is known for each address.
+            // For a directory, only the host is known for each URL.
             Query::Site(site) => filter.included.push(host_of(site).to_string()),
             Query::Not(not) => match &**not {
                 Query::Site(site) if host_of(site) == site => filter.excluded.push(site.clone()),

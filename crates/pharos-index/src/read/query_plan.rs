@@ -25,7 +25,7 @@ type BoxedQuery = Box<dyn TantivyQuery>;
 pub(crate) struct QueryPlan {
     /// Selects and scores.
     pub(crate) base: BoxedQuery,
-    /// Set if the base is a flat AND or OR of plain terms, which can be pruned.
+    /// `true` if the base is a flat AND or OR of plain terms, which can be pruned.
     pub(crate) is_flat: bool,
     /// Terms of a flat AND; otherwise empty.
     pub(crate) all_of: Vec<Term>,
@@ -188,7 +188,7 @@ fn whole(query: &Query, fields: &SchemaFields) -> BoxedQuery {
 /// Translates an excluded query.
 fn excluded(not: &Query, fields: &SchemaFields) -> BoxedQuery {
     match not {
-        // A page with copies may have an address on another site: `SiteFilter` checks each address.
+        // A page with copies may have a URL on another site: `SiteFilter` checks each URL.
         Query::Site(host) if !host.contains('/') => Box::new(BooleanQuery::new(vec![
             (Occur::Must, term_query(Term::from_field_text(fields.site, host))),
             (Occur::MustNot, term_query(Term::from_field_text(fields.kind, COPIED))),

@@ -131,7 +131,7 @@ pub struct ReadingEstimate {
     pub measured_bytes: f64,
     /// The measured bytes divided by B.
     pub measured_seconds: f64,
-    /// Set if both stay within r.
+    /// `true` if both stay within r.
     pub in_time: bool,
 }
 

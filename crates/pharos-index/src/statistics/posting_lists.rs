@@ -22,7 +22,7 @@ struct SegmentLists<'a> {
     generation: usize,
     inverted: Arc<InvertedIndexReader>,
     live: &'a LiveDocs,
-    /// Set if term frequencies are stored.
+    /// `true` if term frequencies are stored.
     counts: bool,
     /// Buffer that is reused for every list.
     blocks: Option<BlockSegmentPostings>,

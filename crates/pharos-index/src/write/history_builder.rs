@@ -1,7 +1,7 @@
 //! Building of a history generation beside the one in use.
 //!
-//! The generation grows in the folder `building` and gets its number when it is finished and verified. The builder
-//! saves checkpoints, and a plan in the folder describes the build, so that a killed build can be resumed.
+//! The generation grows in the directory `building` and gets its number when it is finished and verified. The builder
+//! saves checkpoints, and a plan in the directory describes the build, so that a killed build can be resumed.
 
 use std::fs::{self, File};
 use std::io;
@@ -140,7 +140,7 @@ impl HistoryBuilder {
         self.reached
     }
 
-    /// Adds a page with its copies. Each address must be added only once.
+    /// Adds a page with its copies. Each URL must be added only once.
     pub fn add(&mut self, document: &IndexDocument) -> Result<(), IndexError> {
         self.pages += 1;
         self.writer.add(document, &self.maxima, self.body_limit)

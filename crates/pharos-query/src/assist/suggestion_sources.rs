@@ -68,7 +68,7 @@ enum HistoryIndexState {
 }
 
 impl SuggestionSources {
-    /// Collects the sources for a view of the index: the phrase indexes in the folder `models`, if any, and past
+    /// Collects the sources for a view of the index: the phrase indexes in the directory `models`, if any, and past
     /// queries with their counts. Parts that have not changed are taken from `previous`.
     pub fn collect(
         models: &Path,

@@ -41,7 +41,7 @@ pub(crate) struct HistoryResults {
     pub(crate) statistics: Vec<f64>,
     /// Best pages of history.
     pub(crate) pages: Vec<Candidate>,
-    /// Set if these are all matches in history.
+    /// `true` if these are all matches in history.
     pub(crate) is_whole: bool,
     /// Number of matches in history; an estimate if not all were visited.
     pub(crate) total: u64,

@@ -22,7 +22,7 @@ pub(crate) enum Expression {
     Phrase(Vec<QueryTerm>),
     /// Words that must occur together in one part of the page.
     In(PagePart, Vec<QueryTerm>),
-    /// Pages of a site or of one of its folders.
+    /// Pages of a site or of one of its directories.
     Site(String),
     Label(PageLabel, String),
     /// Pages before that day.

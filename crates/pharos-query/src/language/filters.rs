@@ -14,7 +14,7 @@ use crate::language::parse;
 /// The filters of a request. Results fulfil all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Filters {
-    /// A site, or a folder of one.
+    /// A site, or a directory of one.
     pub site: Option<String>,
     /// A language: `en`, `zh`.
     pub lang: Option<String>,

@@ -21,12 +21,12 @@ use crate::language::term::QueryTerm;
 #[serde(rename_all = "lowercase")]
 #[schema(as = QueryKind)]
 pub enum QueryKind {
-    /// Asks for pages about a subject (信息类).
+    /// Seeks pages about a subject (信息类).
     #[default]
     Ordinary,
     /// Names a site (导航类).
     Site,
-    /// Asks for recent pages.
+    /// Seeks recent pages.
     News,
 }
 
@@ -62,7 +62,7 @@ fn letters_only(text: &str) -> String {
     normalise(text).chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Returns `true` if the query asks for recent pages: it contains a news word or the current year.
+/// Returns `true` if the query seeks recent pages: it contains a news word or the current year.
 pub(crate) fn wants_news(query: &Expression, today: i64) -> bool {
     let today = day::format(today);
     let year = today.get(..4).unwrap_or_default();

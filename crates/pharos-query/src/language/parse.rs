@@ -7,7 +7,7 @@
 //! | `-word`, `-"two words"`, `-site:…` | excluded |
 //! | `a OR b`, `a \| b` | one of them; binds closer than the space, so that `x a OR b` is `x (a OR b)` |
 //! | `( … )` | group |
-//! | `site:host`, `site:host/folder` | pages of a host and its subdomains, or of a folder |
+//! | `site:host`, `site:host/directory` | pages of a host and its subdomains, or of a directory |
 //! | `intitle:`, `inurl:`, `inbody:`, `inanchor:` | the word, or the quoted words, in that part |
 //! | `filetype:`, `lang:`, `category:` | pages with that label |
 //! | `before:2026-01-31`, `after:2025` | pages before that day, or of that day and later |
@@ -242,7 +242,7 @@ fn split_quoted(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Parses the host and optional folder of `site:host/folder`; a scheme is ignored.
+/// Parses the host and optional directory of `site:host/directory`; a scheme is ignored.
 pub(crate) fn parse_site(value: &str) -> Option<String> {
     let value = value.trim_start_matches("http://").trim_start_matches("https://").trim_start_matches("*.");
     let value = value.trim_matches('.');

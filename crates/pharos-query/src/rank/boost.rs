@@ -1,4 +1,4 @@
-//! Boosts and blocks by site, folder or URL, set by the operator: `docs.example.org 0.1`.
+//! Boosts and blocks by site, directory or URL, set by the operator: `docs.example.org 0.1`.
 
 use pharos_core::config::RankConfig;
 use pharos_index::Query;
@@ -39,7 +39,7 @@ impl Boosts {
         let boosted = config.boost.iter().filter_map(|rule| {
             let known = raise(rule);
             if known.is_none() {
-                tracing::warn!(rule, "invalid boost: expected a site, folder or URL followed by a number");
+                tracing::warn!(rule, "invalid boost: expected a site, directory or URL followed by a number");
             }
             known
         });
@@ -67,7 +67,7 @@ impl Boosts {
     }
 }
 
-/// Returns the query for a URL (one page), a site or a folder.
+/// Returns the query for a URL (one page), a site or a directory.
 fn place_query(place: &str) -> Option<Query> {
     if place.starts_with("http://") || place.starts_with("https://") {
         return Some(Expression::Url(PageTarget::parse_page(place)?).to_query(&|_, _| false));

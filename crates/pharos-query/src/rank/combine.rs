@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// The most clicked page, with little else, against a page that answers the query.
+    /// The most clicked page, with little else, against a page that matches the query.
     #[test]
     fn the_sum_bounds_what_clicks_gain_and_the_product_does_not() {
         let weights = RankConfig::default().ordinary;

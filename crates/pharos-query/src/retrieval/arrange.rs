@@ -14,7 +14,7 @@ type HashSet<K> = std::collections::HashSet<K, FixedState>;
 pub(crate) struct PlacedResult {
     /// Rank of the result, from 0.
     pub(crate) rank: usize,
-    /// Set if it is listed below another result of its site.
+    /// `true` if it is listed below another result of its site.
     pub(crate) indented: bool,
     /// Number of results of its site on later pages; set on the last one of the site on a page.
     pub(crate) more: u64,

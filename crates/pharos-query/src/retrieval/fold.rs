@@ -41,7 +41,7 @@ impl FoldedResult {
     }
 }
 
-/// A folder of duplicates among candidates of one view, in rank order. Later candidates do not change the order of
+/// Folds duplicates among candidates of one view, in rank order. Later candidates do not change the order of
 /// results.
 pub(crate) struct DuplicateFolder {
     candidates: usize,
