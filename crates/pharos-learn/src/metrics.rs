@@ -1,6 +1,6 @@
-//! Quality measures of one ranking: precision, average precision, reciprocal rank, success, NDCG and ERR.
+//! Quality measures of one ranking: precision, average precision, reciprocal rank, success, nDCG and ERR.
 //!
-//! P@N, AP and NDCG as in LETOR (Qin et al. 2010), NDCG after Järvelin & Kekäläinen 2002 with the gain of Burges et
+//! P@N, AP and nDCG as in LETOR (Qin et al. 2010), nDCG after Järvelin & Kekäläinen 2002 with the gain of Burges et
 //! al. 2005, ERR after Chapelle et al. 2009.
 
 use serde::{Deserialize, Serialize};
@@ -48,13 +48,13 @@ impl Ranking<'_> {
         self.judged.iter().filter(|&&grade| self.is_relevant(grade)).count()
     }
 
-    /// P@N: the share of relevant documents in the first `n`. Missing results count as irrelevant.
+    /// Returns P@N: the share of relevant documents in the first `n`. Missing results count as irrelevant.
     pub fn precision_at(&self, n: usize) -> f64 {
         let found = self.first(n).filter(|&grade| self.is_relevant(grade)).count();
         if n == 0 { 0.0 } else { found as f64 / n as f64 }
     }
 
-    /// AP: the sum of the precision at each relevant result, divided by the number of relevant documents.
+    /// Returns AP: the sum of the precision at each relevant result, divided by the number of relevant documents.
     pub fn average_precision(&self) -> f64 {
         let (mut found, mut sum) = (0_usize, 0.0);
         for (before, &grade) in self.grades.iter().enumerate() {
@@ -69,18 +69,18 @@ impl Ranking<'_> {
         }
     }
 
-    /// Reciprocal rank: one divided by the position of the first relevant result; 0 if there is none.
+    /// Returns the reciprocal rank: one divided by the position of the first relevant result; 0 if there is none.
     pub fn reciprocal_rank(&self) -> f64 {
         let first = self.grades.iter().position(|&grade| self.is_relevant(grade));
         first.map_or(0.0, |before| 1.0 / (before + 1) as f64)
     }
 
-    /// S@N: 1 if one of the first `n` results is relevant, otherwise 0.
+    /// Returns S@N: 1 if one of the first `n` results is relevant, otherwise 0.
     pub fn success_at(&self, n: usize) -> f64 {
         if self.first(n).any(|grade| self.is_relevant(grade)) { 1.0 } else { 0.0 }
     }
 
-    /// NDCG@N: the discounted gain of the first `n` results, divided by that of the ideal order.
+    /// Returns nDCG@N: the discounted gain of the first `n` results, divided by that of the ideal order.
     pub fn ndcg_at(&self, n: usize, discount: Discount) -> f64 {
         let mut ideal = self.judged.to_vec();
         ideal.sort_unstable_by(|a, b| b.cmp(a));
@@ -88,7 +88,7 @@ impl Ranking<'_> {
         if best > 0.0 { discounted_gain(self.first(n), discount) / best } else { 0.0 }
     }
 
-    /// ERR: the expected 1/j for a user that scans the list and stops at position j, satisfied, with probability
+    /// Returns ERR: the expected 1/j for a user who scans the list and stops at position j, satisfied, with probability
     /// `R_j` = (2^grade − 1) / 2^`max_grade`. `max_grade` is the highest grade of the whole collection.
     pub fn err(&self, max_grade: u32) -> f64 {
         let (mut still_reading, mut sum) = (1.0, 0.0);

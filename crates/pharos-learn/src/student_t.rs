@@ -8,7 +8,7 @@ pub(crate) fn two_sided(t: f64, degrees_of_freedom: f64) -> f64 {
     incomplete_beta(degrees_of_freedom / (degrees_of_freedom + t * t), degrees_of_freedom / 2.0, 0.5)
 }
 
-/// Regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8).
+/// Returns the regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8).
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -24,7 +24,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     (front * beta_fraction(x, a, b) / a).clamp(0.0, 1.0)
 }
 
-/// Continued fraction of the incomplete beta function, by the method of Lentz (1976).
+/// Returns the continued fraction of the incomplete beta function, by the method of Lentz (1976).
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     const MAX_STEPS: u32 = 10_000; // about √max(a, b) are needed
     let not_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
@@ -48,7 +48,7 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     value
 }
 
-/// ln Γ(x) for x > 0, by the approximation of Lanczos (1964) with g = 7 and nine terms.
+/// Returns ln Γ(x) for x > 0, by the approximation of Lanczos (1964) with g = 7 and nine terms.
 fn ln_gamma(x: f64) -> f64 {
     const G: f64 = 7.0;
     const TERMS: [f64; 9] = [

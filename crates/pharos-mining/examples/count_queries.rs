@@ -1,6 +1,6 @@
 //! Counts the queries in the logs of a data directory and prints the most frequent ones.
 //!
-//! Run it with a small temporary log, or with a data directory that has a `logs` folder:
+//! Run it with a small temporary log, or with a data directory that has a `logs` directory:
 //!
 //! ```text
 //! cargo run -p pharos-mining --example count_queries

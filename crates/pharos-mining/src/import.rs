@@ -28,9 +28,9 @@ const SAMPLE: u64 = 256 << 10;
 /// The format of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportFormat {
-    /// Queries in five lines: time, address, cache state, query, page number.
+    /// Queries in five lines: time, IP address, cache state, query, page number.
     Query5,
-    /// Clicks in five lines: time, address, query, URL, rank.
+    /// Clicks in five lines: time, IP address, query, URL, rank.
     Click5,
     /// Queries in one line: `Wed-Apr-14-16:09:06-2004 北大网络实验室`.
     Line,

@@ -30,7 +30,7 @@
 //!
 //! # Invariants
 //! * Statistics are computed from the log files alone: all processes agree, and a restart changes nothing.
-//! * Addresses are never written; visits are [keyed hashes](visits), long digit strings are [deleted](log::privacy).
+//! * IP addresses are never written; visits are [keyed hashes](visits), long digit strings are [deleted](log::privacy).
 //!   Queries from fewer than `hot.min_visits` visits are never shown. Logs are removed after `log.keep_for`.
 //! * Logging a record takes microseconds, never waits for a disk and never fails. Lost records are counted.
 //! * Every line is one record, except at most one per killed writer or full disk. A kill loses at most one second.

@@ -1,7 +1,7 @@
 //! Anonymous visit identifiers: a keyed hash whose key is deleted.
 //!
-//! A plain hash of an address can be reversed by hashing all addresses, and a fixed key links all queries of
-//! a user. A visit identifier is therefore the HMAC-SHA256 of address and user agent under a random key. The
+//! A plain hash of an IP address can be reversed by hashing all addresses, and a fixed key links all queries
+//! of a user. A visit identifier is therefore the HMAC-SHA256 of IP address and user agent under a random key. The
 //! key lives for `log.key_lifetime` and is then replaced, in memory and on disk. After that even the operator
 //! cannot determine the address of an identifier, or which identifier of the next day belongs to the same
 //! user. All processes on a data directory share the key, so that a visit has one identifier. No address is
@@ -53,7 +53,7 @@ impl VisitKey {
         Self { made, key: hmac::Key::new(hmac::HMAC_SHA256, secret) }
     }
 
-    /// Returns the identifier for an address, or account, and a user agent.
+    /// Returns the identifier for an IP address, or account, and a user agent.
     pub fn name(&self, address: &str, user_agent: &str) -> String {
         let mut context = hmac::Context::with_key(&self.key);
         context.update(address.as_bytes());

@@ -33,32 +33,32 @@ impl DataDir {
         self.root.join("catalog.db")
     }
 
-    /// Returns the folder of WARC files.
+    /// Returns the directory of WARC files.
     pub fn library(&self) -> PathBuf {
         self.root.join("library")
     }
 
-    /// Returns the folder of link analysis results: links, ranks, duplicate groups.
+    /// Returns the directory of link analysis results: links, ranks, duplicate groups.
     pub fn graph(&self) -> PathBuf {
         self.root.join("graph")
     }
 
-    /// Returns the folder of models: dictionaries and phrase indexes.
+    /// Returns the directory of models: dictionaries and phrase indexes.
     pub fn models(&self) -> PathBuf {
         self.root.join("models")
     }
 
-    /// Returns the folder of index generations.
+    /// Returns the directory of index generations.
     pub fn index(&self) -> PathBuf {
         self.root.join("index")
     }
 
-    /// Returns the folder of logs.
+    /// Returns the directory of logs.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }
 
-    /// Returns the folder of the operator's desk: operators and their actions.
+    /// Returns the directory of the operator's desk: operators and their actions.
     pub fn desk(&self) -> PathBuf {
         self.root.join("desk")
     }

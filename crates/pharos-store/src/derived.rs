@@ -35,7 +35,7 @@
 //! # Invariants
 //! * Every block states the library range it covers and the analyser version. The blocks of a file cover its library
 //!   volume from the beginning, without a gap and without overlap.
-//! * Flushed data is durable. A crash leaves at most one torn block in each folder, which the next writer truncates.
+//! * Flushed data is durable. A crash leaves at most one torn block in each directory, which the next writer truncates.
 //! * Readers verify everything. Missing, damaged or stale data is returned as [`DerivedItem::Gap`] and never hides
 //!   valid data.
 
@@ -129,7 +129,7 @@ pub struct LinkPair {
 /// A defect found by a check of the derived files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DerivedDefect {
-    /// The file, or the folder if a file is missing.
+    /// The file, or the directory if a file is missing.
     pub path: PathBuf,
     pub problem: DerivedDefectKind,
 }

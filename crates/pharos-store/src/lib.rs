@@ -27,7 +27,7 @@
 //! * [`Catalog::apply`] is atomic, and its position never decreases.
 //! * One process writes ([`OwnerLock`]); any number of processes read.
 //!
-//! # Folders
+//! # Modules
 //! * `library/`: append-only WARC volumes, group commit, compaction, integrity check.
 //! * `catalog/`: trait, state transitions of a page, SQLite implementation.
 //! * `derived/`: page objects and links per analyser version.

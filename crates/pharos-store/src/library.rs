@@ -34,8 +34,8 @@ pub use write_queue::LibraryWriteOptions;
 /// * A record for which `append` returned a position is permanent and reads back unchanged.
 /// * A failed `append` leaves the library unchanged and can be repeated.
 /// * A damaged record hides no other record.
-/// * A position identifies the same record permanently. At the position of a record dropped by compaction, `read`
-///   returns what remains of the record, or an error.
+/// * A position identifies the same record permanently. At the position of a record removed by compaction, `read`
+///   returns its placeholder, or an error.
 pub trait Library: Send + Sync {
     /// Appends records and waits until they are durable. Returns the position of each record and the position after
     /// it.

@@ -11,7 +11,7 @@ use pharos_store::{
     RecordContent, StoreError,
 };
 
-/// Opens a library in a folder for appending, as its owner does after every start.
+/// Opens a library in a directory for appending, as its owner does after every start.
 type Open<'a> = &'a dyn Fn(&Path) -> Box<dyn Library>;
 
 fn conforms(open: Open<'_>) {

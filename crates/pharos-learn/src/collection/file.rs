@@ -45,7 +45,7 @@ impl CollectionReader {
         CollectionError::Missing { what, directory: self.directory.clone(), advice }
     }
 
-    /// Reads a UTF-8 file without its byte-order mark.
+    /// Reads a UTF-8 file without its byte order mark.
     pub(super) fn text(&mut self, path: &Path) -> Result<String, CollectionError> {
         let file = File::open(path).map_err(CollectionError::io("read", path))?;
         let mut bytes = Vec::new();

@@ -57,7 +57,7 @@ pub(crate) fn read_five_lines(
     })
 }
 
-/// Formats a click on a result in five lines; returns `None` for other clicks. The address is unknown.
+/// Formats a click on a result in five lines; returns `None` for other clicks. The IP address is unknown.
 pub fn write_five_lines(record: &ClickRecord, zone: UtcOffset) -> Option<String> {
     let (url, rank) = (record.url.as_deref()?, record.rank?);
     let time = write_ctime(record.at, ' ', zone);

@@ -19,11 +19,11 @@ use crate::import::timestamps::{UtcOffset, parse_ctime, parse_date, parse_time, 
 use crate::import::{ImportOptions, LogSource, RecordCounter, five_lines};
 use crate::log::records::{AnyRecord, CacheState, QueryRecord, new_id};
 
-/// Cache state of an answer that did not come from the cache.
+/// Cache state of a response that did not come from the cache.
 const NOT_CACHED: &str = "Database";
-/// Cache state of an answer from the cache.
+/// Cache state of a response from the cache.
 const CACHED: &str = "Cache";
-/// Placeholder for an unknown address or cache state.
+/// Placeholder for an unknown IP address or cache state.
 pub(crate) const UNKNOWN: &str = "-";
 
 pub(crate) fn read_five_lines(
@@ -43,12 +43,12 @@ pub(crate) fn read_five_lines(
     })
 }
 
-/// Returns the visit identifier for an address; empty if there is no address.
+/// Returns the visit identifier for an IP address; empty if there is none.
 pub(crate) fn visit(options: &ImportOptions, address: &str) -> String {
     if address == UNKNOWN { String::new() } else { options.key.name(address, "") }
 }
 
-/// Formats a query in five lines. The address is unknown.
+/// Formats a query in five lines. The IP address is unknown.
 pub fn write_five_lines(record: &QueryRecord, zone: UtcOffset) -> String {
     let time = write_ctime(record.at, ' ', zone);
     let cache = match record.cache {

@@ -1,5 +1,5 @@
 //! The access log (访问日志): one record per HTTP request, with the route and the response, without the query and
-//! the address.
+//! the IP address.
 
 use pharos_core::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Removes personal data from records before they are written (隐私).
 //!
-//! Unlink queries from identities and delete digit strings (《走进搜索引擎》§6.5.2): numbers of identity cards,
-//! telephones and bank cards are deleted from every text that a user typed. Addresses never get this far
-//! ([`VisitHasher`](crate::visits::VisitHasher)). Of the referrer only the site is kept, of the entry page
+//! Queries are unlinked from identities, and digit strings are deleted (《走进搜索引擎》§6.5.2): numbers of identity
+//! cards, telephones and bank cards are deleted from every text that a user typed. Records never contain IP
+//! addresses ([`VisitHasher`](crate::visits::VisitHasher)). Of the referrer only the site is kept, of the entry page
 //! only the path.
 
 use std::borrow::Cow;

@@ -66,7 +66,7 @@ pub trait LogRecord: Serialize + DeserializeOwned {
     fn at(&self) -> Timestamp;
     /// Returns every text that a user typed, and every text that may contain such text.
     fn user_texts(&mut self) -> Vec<&mut String>;
-    /// Truncates addresses that may contain a query typed elsewhere to their site or path.
+    /// Truncates URLs that may contain a query typed elsewhere to their site or path.
     fn truncate_addresses(&mut self) {}
 }
 
@@ -88,11 +88,11 @@ pub enum QuerySource {
     Link,
 }
 
-/// Source of an answer.
+/// Source of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {
-    /// From the answer cache.
+    /// From the response cache.
     Hit,
     /// Parts of it from caches.
     Partly,
@@ -158,7 +158,7 @@ pub struct QueryRecord {
     /// Response time in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<f64>,
-    /// The index generation that answered.
+    /// The index generation that served the query.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub generation: String,
 }

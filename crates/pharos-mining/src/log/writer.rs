@@ -1,7 +1,7 @@
 //! The asynchronous log writer: callers hand records over and never wait.
 //!
 //! The caller scrubs and serialises the record, which takes microseconds; one thread writes. Records that the
-//! thread cannot write, because the disk is slow or full, are dropped and counted: an answer is worth more
+//! thread cannot write, because the disk is slow or full, are dropped and counted: a response matters more
 //! than its record.
 
 use std::collections::BTreeMap;

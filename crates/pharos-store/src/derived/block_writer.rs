@@ -1,4 +1,4 @@
-//! Writing of one folder: files of consecutive blocks.
+//! Writing of one directory: files of consecutive blocks.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -187,7 +187,7 @@ impl BlockWriter {
             .write(true)
             .open(path)
             .map_err(StoreError::io("create", path))?;
-        // The name of a new file is durable only after its folder is synced.
+        // The name of a new file is durable only after its directory is synced.
         self.sync_folder()?;
         Ok(file)
     }

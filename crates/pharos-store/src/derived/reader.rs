@@ -251,7 +251,7 @@ fn split_block(kind: DerivedKind, file: &Arc<File>, block: Block) -> Result<Vec<
 struct BlockParts {
     kind: DerivedKind,
     reader: DerivedReader,
-    /// Remaining files; `None` before the folder was read.
+    /// Remaining files; `None` before the directory was read.
     files: Option<vec::IntoIter<u32>>,
     current: vec::IntoIter<BlockPart>,
     /// A part that follows the gap just returned.
@@ -266,7 +266,7 @@ impl BlockParts {
         let files = match &mut self.files {
             Some(files) => files,
             None => {
-                // An unreadable folder is reported once and counts as empty from then on.
+                // An unreadable directory is reported once and counts as empty from then on.
                 let files = self.files.insert(Vec::new().into_iter());
                 let mut numbers = self.kind.files(&self.reader.library)?;
                 numbers.retain(|number| (self.cursor.file..=self.to.file).contains(number));

@@ -19,7 +19,7 @@ const BLOCK_BYTES: usize = 16 << 20;
 /// Maximum size of a stored page object. No page accepted by a crawl reaches it.
 const MAX_PAGE: usize = 64 << 20;
 
-/// The only writer of both folders. Its process must own the data directory.
+/// The only writer of both directories. Its process must own the data directory.
 pub struct DerivedWriter {
     pages: BlockWriter,
     links: BlockWriter,
@@ -32,7 +32,7 @@ pub struct DerivedWriter {
 }
 
 impl DerivedWriter {
-    /// Opens both folders and finds the durable position. A torn block at the end is truncated.
+    /// Opens both directories and finds the durable position. A torn block at the end is truncated.
     pub fn open(library_dir: &Path, analyser: u32) -> Result<Self, StoreError> {
         let mut writer = Self {
             pages: BlockWriter::open(library_dir, DerivedKind::Pages, analyser)?,
@@ -104,7 +104,7 @@ impl DerivedWriter {
             warn!(url = %record.url, position = %record.position, "page object too large, not stored");
             return;
         };
-        // After a crash one folder may be ahead of the other and must not get the same data twice.
+        // After a crash one directory may be ahead of the other and must not get the same data twice.
         if record.position >= self.pages.cursor() {
             self.new_pages.add(record.position, &line);
         }

@@ -10,7 +10,7 @@
 //! Sizes count bytes, so a value may contain any bytes. `-` replaces a missing URL, as in the requests of crawlers
 //! to their master: `@GETO{-}` requests guide words, `@GETU{-}` a URL, `@GETS{-}` the watch list.
 //!
-//! Reading is lenient: white space is allowed around all parts, and one space in place of the tab. Data that is no
+//! Reading is lenient: whitespace is allowed around all parts, and one space in place of the tab. Data that is no
 //! object is skipped up to the next object and reported as [`DamagedRange`].
 
 use std::borrow::Cow;

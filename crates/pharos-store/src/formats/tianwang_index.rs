@@ -68,7 +68,7 @@ pub struct TianwangIndexWriter {
 }
 
 impl TianwangIndexWriter {
-    /// Creates an index in the folder of the raw files and replaces an existing one.
+    /// Creates an index in the directory of the raw files and replaces an existing one.
     pub fn create(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(DOC_INDEX);
         let docs = BufWriter::new(File::create(&path).map_err(StoreError::io("create", &path))?);
@@ -115,7 +115,7 @@ fn write_urls(path: &Path, urls: &[(Md5Sum, u64)]) -> io::Result<()> {
     file.get_ref().sync_all()
 }
 
-/// Indexes the raw files of a folder and reports damaged ranges to `on_damage`. Returns the number of documents.
+/// Indexes the raw files of a directory and reports damaged ranges to `on_damage`. Returns the number of documents.
 pub fn build_index(dir: &Path, mut on_damage: impl FnMut(&Path, DamagedRange)) -> Result<u64, StoreError> {
     let mut index = TianwangIndexWriter::create(dir)?;
     let mut start = 0;
@@ -160,7 +160,7 @@ pub struct TianwangIndex {
 }
 
 impl TianwangIndex {
-    /// Opens the index of a folder.
+    /// Opens the index of a directory.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let docs = RowFile::<DOC_ROW>::open(dir.join(DOC_INDEX))?;
         let urls = RowFile::<URL_ROW>::open(dir.join(URL_INDEX))?;

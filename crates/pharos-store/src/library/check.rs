@@ -141,8 +141,8 @@ impl DiskLibrary {
     }
 }
 
-/// Checks the offset table of a compacted volume. After a damaged record, the volume no longer shows what the table
-/// should contain, and the table is trusted.
+/// Checks the offset table of a compacted volume. After a damaged record, the correct offsets cannot be
+/// determined from the volume, and the table is trusted.
 fn check_offset_table(path: &Path) -> Result<Option<&'static str>, StoreError> {
     let Ok(bytes) = fs::read(offsets_path(path)) else { return Ok(Some("the file is missing")) };
     let Some(stored) = OffsetTable::from_bytes(&bytes) else {

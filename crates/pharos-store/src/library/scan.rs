@@ -114,8 +114,8 @@ impl OpenVolume {
         let mut member = decompressor.read(&mut self.input, here);
         let mut length = u64::MAX;
         if is_last_file && matches!(member, Member::Damaged(_) | Member::Torn(_)) {
-            // The owner may be writing the record at this moment. Everything within the current file length can be
-            // read now.
+            // The owner may be writing the record now. Everything within the current file length can be
+            // read.
             length = self.input.get_ref().metadata().map_or(0, |m| m.len());
             if self.input.seek(SeekFrom::Start(here)).is_ok() {
                 member = decompressor.read(&mut self.input, here);

@@ -212,7 +212,7 @@ fn newest_revisions(dir: &Path) -> Result<BTreeMap<u32, (u32, PathBuf)>, StoreEr
 
 pub(super) type NumberAndRevision = (u32, u32);
 
-/// Lists the files of a folder with the volume number and revision in their names.
+/// Lists the files of a directory with the volume number and revision in their names.
 pub(super) fn list_files(dir: &Path) -> Result<Vec<(PathBuf, Option<NumberAndRevision>)>, StoreError> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,

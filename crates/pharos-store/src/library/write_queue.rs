@@ -386,7 +386,7 @@ impl QueueState {
     fn create(dir: &Path, number: u32, format: LibraryFormat) -> Result<Self, StoreError> {
         let path = dir.join(file_name(number, 0, format));
         let state = Self::open(path, LibraryPosition { file: number, offset: 0 })?;
-        // The name of a new file is durable only after its folder is synced.
+        // The name of a new file is durable only after its directory is synced.
         File::open(dir).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", dir))?;
         Ok(state)
     }

@@ -1,4 +1,4 @@
-//! Queries over failed and refused pages, answered from their indexes.
+//! Queries over failed and refused pages, served by their indexes.
 //!
 //! A search for a part of a reason reads many rows. It runs in chunks, each in a transaction of its own that
 //! continues where the last one ended. This keeps the connection available to other readers and allows checkpoints

@@ -1,4 +1,4 @@
-//! Raw files in a folder: names and size-limited writing (《搜索引擎——原理、技术与系统》§4.2).
+//! Raw files in a directory: names and size-limited writing (《搜索引擎——原理、技术与系统》§4.2).
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -17,7 +17,7 @@ pub fn raw_file_name(number: u64) -> String {
     format!("{FILE_PREFIX}{number}")
 }
 
-/// Lists the raw files of a folder in the order of their numbers.
+/// Lists the raw files of a directory in the order of their numbers.
 pub fn raw_files(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(StoreError::io("list", dir))? {
@@ -31,7 +31,7 @@ pub fn raw_files(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files.into_iter().map(|number| dir.join(raw_file_name(number))).collect())
 }
 
-/// Writes records to `Tianwang.raw.1`, `Tianwang.raw.2`, … in a folder without raw files.
+/// Writes records to `Tianwang.raw.1`, `Tianwang.raw.2`, … in a directory without raw files.
 pub struct RawFileWriter {
     dir: PathBuf,
     limit: u64,

@@ -38,7 +38,7 @@ pub(super) fn length(bytes: &[u8]) -> Option<usize> {
     Some(lines.at)
 }
 
-/// Parses the fields of a header. A line that starts with white space continues the previous line. Other lines are
+/// Parses the fields of a header. A line that starts with whitespace continues the previous line. Other lines are
 /// ignored.
 pub(super) fn fields(head: &[u8]) -> Vec<(String, String)> {
     let mut fields: Vec<(String, String)> = Vec::new();
