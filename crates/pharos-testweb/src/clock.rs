@@ -1,7 +1,7 @@
 //! The clock of the web.
 //!
-//! A page is a function of the moment. The server reads this clock, never the system clock, so a test can stay at the
-//! start or let a month pass in one line.
+//! The content of a page is a function of time. The server reads this clock, never the system clock, so a test can
+//! stay at the start or let a month pass in one line.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

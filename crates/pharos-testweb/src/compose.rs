@@ -1,4 +1,4 @@
-//! Composes the content of a page at a moment.
+//! Composes the content of a page at a given time.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ mod stream {
 /// Average; a short article is one paragraph.
 const WORDS_PER_PARAGRAPH: usize = 70;
 
-/// Returns the content of a page at a moment; redirects and missing pages have none.
+/// Returns the content of a page at a given time; redirects and missing pages have none.
 pub(crate) fn compose(web: &Web, number: PageNo, moment: u64) -> Cow<'_, PageDraft> {
     let page = web.page(number);
     match &page.body {
@@ -158,7 +158,7 @@ fn generate(
     PageDraft { description, keywords: String::new(), author, blocks, related: links(LinkPosition::Related) }
 }
 
-/// Returns the links at one position of a page at a moment.
+/// Returns the links at one position of a page at a given time.
 pub(crate) fn links_at(
     web: &Web,
     page: &PlannedPage,

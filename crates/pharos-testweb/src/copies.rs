@@ -1,6 +1,6 @@
 //! Copies: reprints, excerpts, mirrors and second URLs, and series whose articles only look alike.
 //!
-//! A copy is composed from its original at the same moment, so that it stays a copy when the original changes. Its
+//! A copy is composed from its original at the same time, so that it stays a copy when the original changes. Its
 //! edit is planned and part of the truth; its position in the text follows from the seed.
 
 mod edits;
@@ -75,7 +75,7 @@ pub(crate) struct PlannedCopy {
     pub(crate) edit: TextEdit,
 }
 
-/// Returns the content of a copy at a moment.
+/// Returns the content of a copy at a given time.
 pub(crate) fn compose(
     web: &Web,
     number: PageNo,

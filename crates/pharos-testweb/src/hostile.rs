@@ -22,8 +22,7 @@
 //!
 //! # Invariants
 //! * Every host has its own registrable domain under the reserved `.test`, its own address in 127.66.0.0/16 (which
-//!   only
-//!   Linux has by default), and a free port.
+//!   only Linux has by default), and a free port.
 //! * Nothing is sent outside loopback, whatever a host's redirects and links name.
 //! * Everything ends: a connection after [`HostileOptions::connection_timeout`] at the latest, all of them with
 //!   [`HostileWeb::stop`]. A large response is generated once, on its first request.

@@ -4,7 +4,7 @@
 //! URL, title, text, link, duplicate and change of it. The demo, the end-to-end tests and the benchmarks crawl it and
 //! compare their results with the truth.
 //!
-//! **In:** a [`WebSpec`], or nothing ([`Web::demo`]). **Out:** a running [`Server`], its [`Truth`] and its request
+//! **Input:** a [`WebSpec`], or nothing ([`Web::demo`]). **Output:** a running [`Server`], its [`Truth`] and its request
 //! log.
 //!
 //! ```
@@ -22,15 +22,14 @@
 //! ```
 //!
 //! Flow: `plan/` decides which hosts, pages, links and changes exist ([`Web`]); `compose` writes the content of a
-//! page at a moment, with sentences from `writer` and words from `words/`; `render` turns it into bytes; `server/`
-//! sends them;
-//! `copies/` adds planted copies ([`CopySpec`]); `truth` computes the expected results from the same model.
+//! page at a given time, with sentences from `writer` and words from `words/`; `render` turns it into bytes; `server/`
+//! sends them; `copies/` adds planted copies ([`CopySpec`]); `truth` computes the expected results from the same model.
 //! [`Web::queries`] generates a Zipf-distributed query stream. The [`hostile`] web has every misbehaviour of servers.
 //!
 //! # Invariants
 //! * The same [`WebSpec`] gives the same bytes, on every machine and in every run.
 //! * The truth is computed from the model, never from the rendered HTML, and shares no code with the engine.
-//! * A page is a function of (web, moment): only the [`TestClock`] changes it, never the server.
+//! * A page is a function of web and time: only the [`TestClock`] changes it, never the server.
 //! * Titles are unique in a web, except for copies.
 //! * Two pages are copies of each other exactly if the truth gives them the same `content`.
 //! * Caches, logs and connections of the server are bounded.

@@ -120,7 +120,7 @@ pub(crate) struct PlannedPage {
     pub(crate) title: Box<str>,
     pub(crate) published: u64,
     pub(crate) change_rate: f64,
-    /// Every moment after publication at which the content changes, ascending.
+    /// Times of all content changes after publication, ascending.
     pub(crate) changes: Vec<u64>,
     pub(crate) deleted: Option<u64>,
     /// Serves the same bytes as this page.
@@ -168,7 +168,7 @@ impl PlannedPage {
         }
     }
 
-    /// Returns `true` if the page exists at a moment. Initial pages exist even before the start.
+    /// Returns `true` if the page exists at a given time. Initial pages exist even before the start.
     pub(crate) fn exists_at(&self, moment: u64) -> bool {
         (self.published <= START || self.published <= moment)
             && self.deleted.is_none_or(|deleted| moment < deleted)
@@ -267,7 +267,7 @@ pub(crate) struct PageLink {
     pub(crate) spelling: Spelling,
 }
 
-/// Content of a page at one moment.
+/// Content of a page at one point in time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PageDraft {
     pub(crate) description: String,
@@ -304,7 +304,7 @@ pub(crate) enum TextSpan {
     Link(PageLink),
 }
 
-/// A complete web. It is immutable; only the moment of observation changes.
+/// A complete web. It is immutable; only the time of observation changes.
 #[derive(Debug)]
 pub struct Web {
     pub(crate) seed: u64,
@@ -351,7 +351,7 @@ impl Web {
         self.truth_at(port, START)
     }
 
-    /// Returns the truth at a moment (Unix seconds), for a web served on this port.
+    /// Returns the truth at a given time (Unix seconds), for a web served on this port.
     pub fn truth_at(&self, port: u16, moment: u64) -> Truth {
         truth::truth(self, port, moment)
     }

@@ -12,7 +12,7 @@ use crate::model::{
 use crate::rng::hash_text;
 use crate::urls::{spell, url_of};
 
-/// Returns the bytes of a page at a moment, in the encoding of its host.
+/// Returns the bytes of a page at a given time, in the encoding of its host.
 pub(crate) fn render(web: &Web, number: PageNo, moment: u64, port: u16) -> Vec<u8> {
     let page = web.page(number);
     let (_, modified) = page.version(moment);

@@ -54,8 +54,8 @@ pub struct WebSpec {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopySpec {
-    /// Articles of one host on another, in its layout, with one [`Edit`](crate::Edit) each; a quarter has another
-    /// headline. Needs two hosts.
+    /// Articles of one host on another, in its layout, with one [`TextEdit`](crate::TextEdit) each; a quarter has
+    /// another headline. Needs two hosts.
     pub reprints: usize,
     /// Parts of articles, 40 to 75 % of their text, on another host. Needs two hosts.
     pub excerpts: usize,

@@ -1,4 +1,4 @@
-//! The truth about a web at a moment: the expected results of every test.
+//! The truth about a web at a given time: the expected results of every test.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::model::{Body, Charset, Lang, LinkTarget, PageKind, PageNo, PlannedPag
 use crate::render::head_title;
 use crate::urls::{target_url, url_of};
 
-/// Complete knowledge about a web at one moment.
+/// Complete knowledge about a web at one point in time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Truth {
     /// Every URL that the web ever links to, whatever its status.

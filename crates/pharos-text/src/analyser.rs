@@ -109,7 +109,7 @@ impl Analyser {
         self.collect(text, TokenView::Smallest)
     }
 
-    /// Returns the words of a line as written. Punctuation is included, white space is omitted.
+    /// Returns the words of a line as written. Punctuation is included, whitespace is omitted.
     pub fn segment<'a>(&self, line: &'a str) -> Vec<&'a str> {
         let method = UnigramHmm::new(self.lexicon(), Hmm::shipped());
         segment_with(&method, line)
@@ -157,7 +157,7 @@ thread_local! {
     static BUFFERS: Cell<LineBuffers> = Cell::default();
 }
 
-/// Segments a line with any segmenter and returns its words as written. White space is omitted.
+/// Segments a line with any segmenter and returns its words as written. Whitespace is omitted.
 ///
 /// The segmenter receives the normalised line. Word boundaries are mapped back to the original text.
 pub fn segment_with<'a>(method: &dyn Segmenter, line: &'a str) -> Vec<&'a str> {

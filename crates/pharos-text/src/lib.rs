@@ -15,14 +15,14 @@
 //! # Flow
 //! [`normalise()`]: NFKC, lower case, no invisible characters, one form per Han character → [`segment`] runs of Han
 //! characters with the base [`dictionary`] and the [`vocabulary`] of the installation → split other text by UAX #29 and at
-//! inner punctuation, and join names, numbers, dates and addresses → overlay mixed-script words (4K电视) and
+//! inner punctuation, and join names, numbers, dates and URLs → overlay mixed-script words (4K电视) and
 //! [names](segment::hybrid) (`/2国家图书馆`). The result has three views:
 //! * [`Analyser::tokens`]: the best segmentation, for queries.
 //! * [`Analyser::index_tokens`]: every term that any query could contain, for the index. The best segmentation depends on
 //!   context: 研究生命 alone is 研究 / 生命, but in 研究生命题 it may be 研究生 / 命题.
 //! * [`Analyser::smallest_tokens`]: characters and parts, which every index contains whatever its dictionary.
 //!
-//! Folders: [`analyser`], [`dictionary`], [`segment`], [`vocabulary`], [`new_words`], [`phrase_index`], [`pinyin`],
+//! Modules: [`analyser`], [`dictionary`], [`segment`], [`vocabulary`], [`new_words`], [`phrase_index`], [`pinyin`],
 //! [`keywords`], [`sentences`], [`language`].
 //!
 //! # Invariants

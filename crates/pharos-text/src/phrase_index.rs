@@ -110,7 +110,7 @@ impl PhraseIndexBuilder {
     }
 }
 
-/// Reduces white space to single spaces.
+/// Reduces whitespace to single spaces.
 fn collapse_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -63,7 +63,7 @@ use crate::dictionary::Symbol;
 /// # Contract
 /// * `ends` receives the end of every word in bytes, strictly increasing, on character boundaries, the last
 ///   one `text.len()`; nothing for an empty text. Previous content of `ends` is kept.
-/// * White space and punctuation are pieces too: nothing is dropped.
+/// * Whitespace and punctuation are pieces too: nothing is dropped.
 /// * Time is linear in the length of any text, and nothing is allocated per word. Working memory is kept in
 ///   `buffers`.
 pub trait Segmenter: Send + Sync {

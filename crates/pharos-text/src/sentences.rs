@@ -1,9 +1,9 @@
 //! Splits text into sentences and paragraphs, the units from which abstracts are built.
 //!
 //! Works for Chinese and English. A sentence ends after 。！？；…, after `!` and `?`, and after a full stop that
-//! is not part of a number, a name, an address or an abbreviation. Quotation marks and brackets that close
+//! is not part of a number, a name, a URL or an abbreviation. Quotation marks and brackets that close
 //! there belong to the sentence. A line end always ends a sentence, because page text has one block per line.
-//! The results are byte ranges on character boundaries, ordered and disjoint, with only white space between
+//! The results are byte ranges on character boundaries, ordered and disjoint, with only whitespace between
 //! them. Time is linear in the length of the text.
 //!
 //! ```
@@ -31,7 +31,7 @@ pub fn sentences_within(text: &str, max_chars: usize) -> impl Iterator<Item = Ra
     sentences(text).flat_map(move |range| split_long(text, range, max_chars.max(1)))
 }
 
-/// Returns the paragraphs of `text`: its lines, except lines of white space only.
+/// Returns the paragraphs of `text`: its lines, except lines of whitespace only.
 pub fn paragraphs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut line_start = 0;
     text.split_inclusive(is_line_end).filter_map(move |line| {
@@ -140,7 +140,7 @@ impl Sentences<'_> {
     fn continues(&self, from: usize, end: usize) -> bool {
         let before = self.text[..from].chars().next_back();
         match char_at(self.text, end) {
-            // Inside addresses, numbers and names: example.org/?q=1, 3.14, Node.js.
+            // Inside URLs, numbers and names: example.org/?q=1, 3.14, Node.js.
             Some(next) if next.is_ascii_alphanumeric() => {
                 before.is_some_and(|c| c.is_ascii()) || !next.is_ascii_uppercase()
             }
@@ -149,7 +149,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the rest of the line after `at`, without leading white space and opening marks.
+    /// Returns the rest of the line after `at`, without leading whitespace and opening marks.
     fn following(&self, at: usize) -> &str {
         let skip = |c: char| c.is_whitespace() && !is_line_end(c) || is_opening(c);
         self.text[at..].trim_start_matches(skip)
@@ -161,7 +161,7 @@ enum EndMarks {
     /// Always ends a sentence.
     Ideographic,
     Ellipsis,
-    /// `!` and `?`, which also occur in addresses and names.
+    /// `!` and `?`, which also occur in URLs and names.
     Western,
     /// A single point.
     FullStop,

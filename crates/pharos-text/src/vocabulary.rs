@@ -111,8 +111,8 @@ pub enum WordError {
     /// The word contains a control character or invalid UTF-8.
     #[error("control characters or invalid characters in the word")]
     Control,
-    /// The word contains white space, which always separates words.
-    #[error("white space in the word")]
+    /// The word contains whitespace, which always separates words.
+    #[error("whitespace in the word")]
     WhiteSpace,
     /// The word is in the base dictionary.
     #[error("already a word of the base dictionary")]

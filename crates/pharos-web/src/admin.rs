@@ -43,7 +43,7 @@
 //! Both are added to the route table in `pages.rs`, and the page to the navigation in `frame.rs`.
 //!
 //! # Invariants
-//! * Without a session only login and setup are answered; other addresses get no answer but 403.
+//! * Without a session only the login and setup pages are served; all other URLs return 403.
 //! * Nothing is changed by a GET, without the session's token, for another site, or by a read-only operator.
 //! * Every change, and every refusal by access control or by the engine, is written to the action log.
 
@@ -103,7 +103,7 @@ use crate::state::AppState;
 
 /// An order may have to wait for a busy engine.
 const TIMEOUT: Duration = Duration::from_secs(90);
-/// A settings file is sent as a whole.
+/// A configuration file is sent as a whole.
 const BODY_LIMIT: usize = 1 << 20;
 
 /// Returns the routes of the desk.
@@ -121,7 +121,7 @@ pub(crate) fn routes(app: &AppState) -> Router<AppState> {
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
 }
 
-/// Answers paths below `/admin` that have no page.
+/// Returns the 404 page for paths below `/admin`.
 async fn not_found(State(app): State<AppState>, visitor: Visitor, operator: Operator) -> Response {
     let frame = DeskFrame::new(&app, &visitor, &operator);
     let messages = frame.desk;

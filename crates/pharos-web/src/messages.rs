@@ -320,7 +320,7 @@ messages! { Messages {
     api_limits_key: "{} requests per second and key on average. Requests beyond the limit get status 429, requests to a busy \
         server 503; Retry-After contains the seconds to wait.",
         "每个密钥平均每秒 {} 次请求。超过时返回 429，服务器繁忙时返回 503；Retry-After 给出需要等待的秒数。";
-    api_limits_none: "No fixed limit. A busy server answers with status 503, and Retry-After contains the seconds to \
+    api_limits_none: "No fixed limit. A busy server responds with status 503, and Retry-After contains the seconds to \
         wait.",
         "没有固定限制；服务器繁忙时返回 503，Retry-After 给出需要等待的秒数。";
     api_formats_title: "Formats", "格式";

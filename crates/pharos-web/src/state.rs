@@ -117,7 +117,7 @@ impl AppState {
         &self.0.service.metrics
     }
 
-    /// Answers a query, from the cache or through the queue.
+    /// Runs a search, from the cache or through the query queue.
     pub(crate) async fn search(&self, request: SearchRequest) -> Result<SearchResponse, ServiceError> {
         let start = Instant::now();
         let service = &self.0.service;
@@ -164,7 +164,7 @@ impl AppState {
         &self.0.service.learning.shared
     }
 
-    /// Reads from the memory of past queries.
+    /// Runs work with the log statistics.
     pub(crate) async fn with_memory<T: Default + Send + 'static>(
         &self,
         read: impl FnOnce(&LogStatistics) -> T + Send + 'static,

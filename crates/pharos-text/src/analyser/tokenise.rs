@@ -2,7 +2,7 @@
 //!
 //! Words are those of UAX #29, split further at inner punctuation: `node.js` and `snake_case` have two
 //! *parts* each, so that either is found. Joined parts also form a *whole*: names (Node.js, AT&T,
-//! state-of-the-art), e-mail and web addresses, dates, times, numbers. Each whole has one plain form (nodejs,
+//! state-of-the-art), email addresses, URLs, dates, times, numbers. Each whole has one plain form (nodejs,
 //! 3000). Some *signs* belong to a name and do not join: the end of C++, C# and Google+, the beginning of
 //! .NET and .htaccess. The parts of kana and Hangul words are their characters.
 
@@ -153,7 +153,7 @@ fn continues_word(text: &str, word: &CompoundWord, next: &Range<usize>) -> bool 
         "," => digits(last) && digits(next) && next.len() == 3 && last.len() <= 3,
         ":" | "/" if digits(last) && digits(next) => true,
         "://" => matches!(&text[last.clone()], "http" | "https" | "ftp"),
-        // Inside a web address everything up to the next space continues it.
+        // Inside a URL everything up to the next space continues it.
         _ => {
             is_address(text, word)
                 && gap.chars().all(|c| {

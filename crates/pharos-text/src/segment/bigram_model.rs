@@ -19,7 +19,7 @@ pub(crate) const MAX_PAIRS: usize = 1 << 26;
 pub(crate) struct ModelWord(pub(crate) u32);
 
 impl ModelWord {
-    /// Beginning, end, white space, punctuation.
+    /// Beginning, end, whitespace, punctuation.
     pub(crate) const BORDER: ModelWord = ModelWord(0);
     pub(crate) const NUMBER: ModelWord = ModelWord(1);
     pub(crate) const LETTERS: ModelWord = ModelWord(2);

@@ -33,12 +33,12 @@ struct RecallCounts {
 pub struct TextMismatch {
     /// Line number, counted from 1.
     pub line: usize,
-    /// Length of the common prefix in bytes, white space excluded.
+    /// Length of the common prefix in bytes, whitespace excluded.
     pub matching_bytes: usize,
 }
 
 impl SegmentationScore {
-    /// Adds one line: its gold words and the words found by the segmenter. White space around words is
+    /// Adds one line: its gold words and the words found by the segmenter. Whitespace around words is
     /// ignored.
     ///
     /// `is_known` returns `true` for words of the segmenter's word list or training corpus. Recall of the

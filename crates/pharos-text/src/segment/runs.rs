@@ -1,6 +1,6 @@
 //! Splits a text into runs of Han characters, which are passed to a dictionary method, and other pieces.
 //!
-//! Rules segment the other pieces: letters and digits, numbers with their units, white space, punctuation.
+//! Rules segment the other pieces: letters and digits, numbers with their units, whitespace, punctuation.
 
 use std::ops::Range;
 

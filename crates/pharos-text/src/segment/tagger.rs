@@ -195,7 +195,7 @@ impl Segmenter for Tagger {
             } else {
                 ends.extend_from_slice(&atoms.ends);
             }
-            // White space is never part of a word.
+            // Whitespace is never part of a word.
             let space = text[stop..].len() - text[stop..].trim_start().len();
             if space > 0 {
                 ends.push(stop + space);

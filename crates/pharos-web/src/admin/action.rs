@@ -28,7 +28,7 @@ pub(crate) struct Action {
     pub(crate) form: FormFields,
 }
 
-/// A form that every operator may submit: logging out and changing the own password.
+/// A form that every operator may submit: logging out and changing the operator's own password.
 pub(crate) struct OwnAction(pub(crate) Action);
 
 impl Action {

@@ -196,7 +196,7 @@ impl OperatorStore {
     }
 }
 
-/// Validates the accounts and says what is wrong, for operators who edit the file by hand.
+/// Validates the accounts. The error describes the defect, for operators who edit the file by hand.
 fn check(accounts: &[Account]) -> Result<(), String> {
     for (index, account) in accounts.iter().enumerate() {
         let named = format!("operator {}", index + 1);

@@ -19,7 +19,7 @@ use crate::state::impressions::ClickTarget;
 /// Maximum dwell time in milliseconds.
 const MAX_DWELL: u64 = 24 * 3600 * 1000;
 
-/// The largest integer of a script.
+/// The largest integer that JavaScript represents exactly.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// Parameters of `/api/v1/click`.
@@ -56,7 +56,7 @@ pub(crate) enum ClickParam {
 
 /// Report a click.
 ///
-/// Sent by result pages in browsers. Clicks improve the ranking; they are stored without addresses or names.
+/// Sent by result pages in browsers. Clicks improve the ranking; they are stored without IP addresses or names.
 #[utoipa::path(
     post,
     path = "/api/v1/click",

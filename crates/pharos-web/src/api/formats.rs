@@ -40,7 +40,7 @@ impl ResultFormat {
     }
 }
 
-/// Answers `/search?q=…&format=json&pageno=1&language=zh&time_range=month` in another format than HTML.
+/// Handles `/search?q=…&format=json&pageno=1&language=zh&time_range=month` in a format other than HTML.
 pub(crate) async fn format_results(
     app: &AppState,
     visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! `/api/v1/search`: the same answer as `pharos search --json`.
+//! `/api/v1/search`: the same response as `pharos search --json`.
 
 use axum::Json;
 use axum::extract::State;
@@ -55,7 +55,7 @@ pub(crate) struct ApiSearchParams {
     /// Filters, documented as `FilterParams`.
     #[param(ignore)]
     filters: Filters,
-    /// Format of the answer: JSON, or RSS with OpenSearch elements.
+    /// Format of the response: JSON, or RSS with OpenSearch elements.
     #[param(required = false, value_type = AnswerForm, default = "json")]
     format: AnswerForm,
 }
@@ -115,7 +115,7 @@ pub(crate) enum Time {
     Year,
 }
 
-/// Format of an answer.
+/// Format of a response.
 #[derive(Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub(crate) enum AnswerForm {

@@ -54,7 +54,7 @@ pub(crate) enum SubmissionOutcome {
     Known,
 }
 
-/// SubmissionPolicy a URL.
+/// Submit a URL.
 ///
 /// Depending on the settings, an operator decides about the URL or it is queued for fetching. Forms are accepted only from
 /// pages of this site and from programs.

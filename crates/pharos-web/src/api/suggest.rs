@@ -143,7 +143,7 @@ pub(crate) struct HotAnswer {
 }
 
 impl HotAnswer {
-    /// Builds the answer; the list is empty without a memory.
+    /// Builds the response; the list is empty without log statistics.
     fn new(
         memory: Option<&LogStatistics>,
         list: HotList,

@@ -38,7 +38,7 @@ struct BotPage {
     /// URL as typed.
     address: String,
     verdict: Option<PageVerdict>,
-    /// VisitOutcome of a submission.
+    /// Outcome of a submission.
     submitted: Option<&'static str>,
 }
 

@@ -1,7 +1,7 @@
 //! `/snapshot`: cached pages (网页快照), a banner above the stored page.
 //!
 //! The stored page is foreign HTML. `pharos-html` sanitises it, and it is displayed as if it were not sanitised: as a separate
-//! document in a sandboxed frame, with a policy that forbids scripts, loading and access to our origin.
+//! document in a sandboxed frame, with a policy that forbids scripts, loading and access to this origin.
 //!
 //! `?at=YYYYMMDDhhmmss` selects a version, `?view=text` shows the main content.
 

@@ -13,7 +13,7 @@ pub(crate) async fn healthz() -> Response {
     plain_text(StatusCode::OK, "ok\n")
 }
 
-/// `GET /readyz`: readiness, for load balancers. `ready` if queries can be answered.
+/// `GET /readyz`: readiness, for load balancers. `ready` if queries can be served.
 pub(crate) async fn readyz(State(app): State<AppState>) -> Response {
     if app.is_queue_full() {
         return plain_text(StatusCode::SERVICE_UNAVAILABLE, "the query queue is full\n");

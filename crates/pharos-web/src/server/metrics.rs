@@ -49,7 +49,7 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &BUCKETS)?
         .install_recorder()?;
-    metrics::describe_counter!(REQUESTS, "Requests answered, by route and status.");
+    metrics::describe_counter!(REQUESTS, "Requests handled, by route and status.");
     metrics::describe_histogram!(REQUEST_SECONDS, "Time from request to response, by route.");
     metrics::describe_histogram!(QUERY_SECONDS, "Duration of searches, without queueing.");
     metrics::describe_histogram!(

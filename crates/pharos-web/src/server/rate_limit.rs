@@ -130,7 +130,7 @@ pub(crate) fn client_address(
     if behind_proxy { forwarded_address(headers).or_else(connection) } else { connection() }
 }
 
-/// Returns the last address in `X-Forwarded-For`, which our proxy added; earlier ones are untrusted.
+/// Returns the last address in `X-Forwarded-For`, which the trusted proxy added; earlier ones are untrusted.
 pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
     let line = headers.get_all(HeaderName::from_static("x-forwarded-for")).iter().next_back()?;
     line.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()

@@ -252,7 +252,7 @@ mod tests {
         for route in ROUTES {
             let reply = get(&router, route).await;
             let policy = reply.header("content-security-policy");
-            // No script runs where content of other sites is part of our document.
+            // No script runs where content of other sites is part of the document.
             let scripts =
                 if route.starts_with("/clean") { "" } else { "script-src 'self'; connect-src 'self'; " };
             assert!(

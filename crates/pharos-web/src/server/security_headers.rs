@@ -31,7 +31,7 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 6] = [
     ),
 ];
 
-/// Policy of pages that embed content of other sites in our own document: no script runs, not even our own.
+/// Policy of pages that embed content of other sites in a page of this server: no script runs.
 pub(crate) const NO_SCRIPT_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-src 'self'; \
      base-uri 'none'; frame-ancestors 'none'",

@@ -184,7 +184,7 @@ impl Visitor {
         text.trim_end().to_string()
     }
 
-    /// Returns `true` if duplicates are to be shown.
+    /// Returns `true` if duplicates should be shown.
     pub(crate) fn wants_all(&self) -> bool {
         self.wants("all")
     }

@@ -154,7 +154,7 @@ impl LearningState {
         memory.as_ref().map(read).unwrap_or_default()
     }
 
-    /// Returns queries related to one. They are cached for a while, since the lookup takes longer than a cached answer.
+    /// Returns queries related to one. They are cached for a while, since the lookup takes longer than a cached response.
     pub(crate) fn related_queries(&self, query: &str) -> Vec<String> {
         let cache = || self.related.lock().unwrap_or_else(PoisonError::into_inner);
         let before = cache().get(query).cloned();
@@ -172,7 +172,7 @@ impl LearningState {
         related
     }
 
-    /// Records the time of an answered query.
+    /// Records the duration and the cache use of a query.
     pub(crate) fn record_answer(&self, took: Duration, cache: CacheUse) {
         self.system.observe_query(took);
         let count = if cache == CacheUse::Hit { &self.counts.hits } else { &self.counts.misses };

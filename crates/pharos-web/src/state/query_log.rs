@@ -96,7 +96,7 @@ impl AppState {
     }
 }
 
-/// Determines the origin of a query from the parameter `from` of our links, or from the referrer.
+/// Determines the origin of a query from the parameter `from` of links on result pages, or from the referrer.
 fn source(visitor: &Visitor) -> QuerySource {
     match visitor.param("from") {
         Some("suggested") => QuerySource::Suggested,

@@ -17,7 +17,7 @@ pub struct LoadedSettings {
 
 type Load = dyn Fn() -> Result<LoadedSettings, String> + Send + Sync;
 
-/// The settings file, and a function that loads the effective settings.
+/// The configuration file, and a function that loads the effective settings.
 #[derive(Clone)]
 pub struct SettingsSource {
     file: PathBuf,

@@ -43,7 +43,7 @@ pub(super) struct Alphabet {
     pub(super) classes: Vec<u8>,
 }
 
-/// A text without white space, as atoms.
+/// A text without whitespace, as atoms.
 #[derive(Default)]
 pub(super) struct Atoms {
     /// With [`PADDING`] borders on both sides.
@@ -61,7 +61,7 @@ impl Atoms {
 
 impl Alphabet {
     /// Creates an alphabet of `characters`, numbered in this order. They must be in the basic plane and be
-    /// neither white space nor part of runs; others are ignored.
+    /// neither whitespace nor part of runs; others are ignored.
     pub(super) fn new(characters: &[char]) -> Self {
         let mut table: Vec<u16> =
             (0..=u32::from(u16::MAX)).map(|code| char::from_u32(code).map_or(UNKNOWN, kind)).collect();
@@ -83,7 +83,7 @@ impl Alphabet {
         self.classes.len()
     }
 
-    /// Reads `text` from the byte `start` up to the next white space, and returns its position.
+    /// Reads `text` from the byte `start` up to the next whitespace, and returns its position.
     pub(super) fn read(&self, text: &str, start: usize, atoms: &mut Atoms) -> usize {
         let Atoms { symbols, ends } = atoms;
         symbols.clear();

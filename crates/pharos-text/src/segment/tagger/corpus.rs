@@ -17,7 +17,7 @@ pub struct Corpus {
 /// The format of a corpus, determined by its first non-empty line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CorpusFormat {
-    /// Separated by white space.
+    /// Separated by whitespace.
     Plain,
     /// As in the People's Daily corpus: every word with a tag, `新/a  世纪/n`.
     Tagged,
@@ -37,7 +37,7 @@ pub struct CorpusError {
 const SHOWN_CHARS: usize = 40;
 
 impl Corpus {
-    /// Adds one line of words separated by white space, either all tagged (`word/tag`, compounds in brackets,
+    /// Adds one line of words separated by whitespace, either all tagged (`word/tag`, compounds in brackets,
     /// `[中央/n 电视台/n]nt`) or all untagged.
     ///
     /// A rejected line changes only the line number.

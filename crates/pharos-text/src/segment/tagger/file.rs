@@ -155,7 +155,7 @@ impl ModelReader<'_> {
             let number = self.number()?;
             let distance = number >> 3;
             if distance == 0 && place > 0 {
-                return Err(TaggerModelError::Corrupt("a sequence stands twice"));
+                return Err(TaggerModelError::Corrupt("a sequence occurs twice"));
             }
             // No overflow: the difference has 61 bits, the previous key at most 56.
             key += distance;

@@ -74,7 +74,7 @@ pub(super) async fn change_settings(
     .await
 }
 
-/// Replaces the text of the settings file.
+/// Replaces the text of the configuration file.
 pub(super) async fn replace_settings(
     app: &AppState,
     stamp: Option<String>,

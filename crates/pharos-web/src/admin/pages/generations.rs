@@ -55,7 +55,7 @@ struct BuildView {
     is_running: bool,
     is_stopping: bool,
     step: String,
-    /// BuildProgress of the step in per cent, if it can be computed.
+    /// Progress of the step in percent, if it can be computed.
     done: Option<u64>,
     last: Option<String>,
 }

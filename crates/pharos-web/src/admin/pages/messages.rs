@@ -323,7 +323,7 @@ messages! { PageMessages {
     export_import: "Export and import", "导出与导入";
     export: "Download pharos.toml", "下载 pharos.toml";
     import: "Replace all settings", "替换全部设置";
-    import_text: "Paste the content of a settings file. It is validated first, then it replaces the current settings completely.",
+    import_text: "Paste the content of a configuration file. It is validated first, then it replaces the current settings completely.",
         "粘贴设置文件的内容。系统会先检查，然后整体替换现有设置。";
 
     no_logs: "There are no logs yet.", "还没有日志。";

@@ -125,7 +125,7 @@ pub(crate) async fn settings(
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-/// `GET /admin/settings/export`: returns the settings file.
+/// `GET /admin/settings/export`: returns the configuration file.
 pub(crate) async fn export(
     State(app): State<AppState>,
     operator: Operator,
@@ -144,7 +144,7 @@ pub(crate) async fn export(
             (headers, file.text).into_response()
         }
         Err(error) => {
-            tracing::error!(%error, "cannot read the settings file");
+            tracing::error!(%error, "cannot read the configuration file");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     })

@@ -16,7 +16,7 @@ use crate::server::tls::Certificates;
 /// Maximum size of the file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The content of the settings file.
+/// The content of the configuration file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SettingsFile {
     pub(crate) text: String,
@@ -87,7 +87,7 @@ pub(crate) fn format_setting(config: &Config, key: &str) -> String {
     }
 }
 
-/// Returns the text of a settings file with one setting changed, or an error message.
+/// Returns the text of a configuration file with one setting changed, or an error message.
 pub(crate) fn edit_setting(text: &str, key: &str, edit: &SettingEdit) -> Result<String, String> {
     let key =
         KEYS.iter().find(|known| known.name == key).ok_or_else(|| format!("there is no setting `{key}`"))?;
@@ -123,7 +123,7 @@ pub(crate) fn edit_setting(text: &str, key: &str, edit: &SettingEdit) -> Result<
 
 /// Reports the kind of a syntax error without quoting the file, which may contain secrets.
 fn syntax_error(error: toml_edit::TomlError) -> String {
-    format!("invalid settings file: {}", error.message())
+    format!("invalid configuration file: {}", error.message())
 }
 
 fn toml_value(key: &str, value_text: &str) -> Result<toml_edit::Value, String> {

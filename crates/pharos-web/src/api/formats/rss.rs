@@ -14,7 +14,7 @@ use crate::messages::fill;
 use crate::server::origin::origin;
 use crate::server::visitor::{Visitor, link};
 
-/// Returns an answer as a feed.
+/// Returns a search response as an RSS feed.
 pub(crate) fn feed(
     visitor: &Visitor,
     config: &Config,
