@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(variant("https://www.example.org/").as_deref(), Some("example.org"));
         assert_eq!(variant("http://example.org:8080/").as_deref(), Some("www.example.org:8080"));
         assert_eq!(variant("http://news.example.co.uk/").as_deref(), Some("www.news.example.co.uk"));
-        // A public suffix, an address and a name without a domain have none.
+        // A public suffix, an IP address and a name without a domain have none.
         for alone in [
             "http://www.co.uk/",
             "http://www.com/",

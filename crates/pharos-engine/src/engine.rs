@@ -69,7 +69,7 @@ pub struct RunOptions {
     pub seeds: Vec<PageUrl>,
     /// Wait for due pages instead of ending when none is due.
     pub keep_going: bool,
-    /// Becomes `true` when the engine is to stop.
+    /// Becomes `true` when the engine should stop.
     pub stop: watch::Receiver<bool>,
 }
 

@@ -59,7 +59,7 @@ struct ConnectorInner {
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
-    /// `true` once a response came over this connection.
+    /// `true` once a response was received over this connection.
     pub(crate) answered: Arc<AtomicBool>,
 }
 

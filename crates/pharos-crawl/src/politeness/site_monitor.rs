@@ -168,7 +168,7 @@ impl SiteMonitor {
         let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
         site.in_progress = site.in_progress.saturating_sub(1);
         site.crawl_delay = request.crawl_delay;
-        // The time until a timeout is no measure of the server's work for a page.
+        // The time until a timeout does not measure the server's work for a page.
         let worked = if request.health == ServerHealth::Unresponsive { Duration::ZERO } else { request.took };
         let wait = wait_after(&site.limits, site.zone.is_night(now), worked, site.crawl_delay);
         let closed_until = now.plus(wait);

@@ -14,7 +14,7 @@ use crate::setting_error::SettingError;
 pub struct SiteSettings {
     /// Time zone: `zone=+08:00`.
     pub zone: Option<UtcOffset>,
-    /// PolitenessProfile profile: `politeness=gentle`.
+    /// Politeness profile: `politeness=gentle`.
     pub politeness: Option<PolitenessProfile>,
     /// Wait between two requests, day and night: `delay=5s`.
     pub delay: Option<Duration>,

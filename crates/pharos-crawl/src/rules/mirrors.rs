@@ -49,7 +49,7 @@ pub(crate) struct MirrorDetector {
 pub(crate) enum MirrorVerdict {
     /// The first site mirrors the second.
     Mirror(PageUrl, PageUrl),
-    /// The site is no mirror.
+    /// The site is not a mirror.
     Distinct(PageUrl),
 }
 

@@ -86,7 +86,7 @@ impl BuildTrigger {
     }
 }
 
-/// The thread that runs scheduled builds beside an engine.
+/// The thread that runs scheduled builds alongside an engine.
 pub struct BuildSchedule(Option<JoinHandle<()>>);
 
 impl BuildSchedule {

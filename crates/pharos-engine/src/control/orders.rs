@@ -338,7 +338,7 @@ pub fn execute_order(
 
 /// Enqueues an order without waiting for its execution.
 ///
-/// A running owner executes it at once, otherwise the next one at its start. At limit `limit` such orders can be pending.
+/// A running owner executes it at once, otherwise the next one at its start. At most `limit` such orders can be pending.
 pub fn enqueue_order(data: &DataDir, order: &Order, limit: usize) -> Result<Enqueued, EngineError> {
     OrderQueue::open(data).enqueue(order, limit)
 }

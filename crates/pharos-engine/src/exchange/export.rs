@@ -1,4 +1,4 @@
-//! Export of the library for other programs. Works as a reader beside the owner of the data directory.
+//! Export of the library for other programs. Works as a reader alongside the owner of the data directory.
 //!
 //! | format     | content                                                                             | versions |
 //! |------------|-------------------------------------------------------------------------------------|----------|

@@ -1,4 +1,4 @@
-//! Import: adds pages gathered by other programs to the library, with their original fetch times.
+//! Import: adds pages fetched by other programs to the library, with their original fetch times.
 //!
 //! ```text
 //!   WARC ─────────┐

@@ -2,7 +2,7 @@
 //!
 //! One pass over the library yields a table of its responses; catalog, derived stores and index are compared with it.
 //! Memory use is about 200 bytes per page and 40 per further version, and temporarily the link-analysis results, whose
-//! tables are verified as a whole. Beside an owner nothing is locked: each comparison ends at the position the stores had
+//! tables are verified as a whole. Alongside an owner nothing is locked: each comparison ends at the position the stores had
 //! applied when the check began, and apparent faults are checked again.
 //!
 //! With `repair`, the process owns the data directory throughout, rebuilds derived data, and checks again.

@@ -1,4 +1,4 @@
-//! Size of a data directory: pages, sites and bytes, for readers beside the owner.
+//! Size of a data directory: pages, sites and bytes, for readers alongside the owner.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Status of the index, for readers beside the owner.
+//! Status of the index, for readers alongside the owner.
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};

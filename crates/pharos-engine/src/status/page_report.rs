@@ -80,7 +80,7 @@ pub fn page_report(data: &DataDir, url: &PageUrl) -> Result<Option<PageReport>, 
     recent_page_report(data, url, usize::MAX)
 }
 
-/// Like [`page_report`], with at limit `limit` versions, the newest. Each version is read.
+/// Like [`page_report`], with at most the newest `limit` versions. Each version is read.
 pub fn recent_page_report(
     data: &DataDir,
     url: &PageUrl,

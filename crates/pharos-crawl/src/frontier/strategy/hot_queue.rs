@@ -2,7 +2,7 @@
 //!
 //! Generalises `multi_dequeue(hot_queue, url_queue)` to any number of queues. Each queue reads the site in its own
 //! order: the first by weight, the second by depth from the seeds, the third at random, the fourth deepest first, and
-//! any further one at random. Hot pages come soon, and no page starves.
+//! any further one at random. Hot pages are fetched early, and no page starves.
 
 use pharos_store::catalog::DueOrder;
 

@@ -1,8 +1,7 @@
 //! Levels: the strategy of the World Wide Web Worm (McBryan 1994).
 //!
 //! `wwww archive levels HTML1 HTML2 …` reads the start pages and the pages they refer to, down to a number of levels
-//! (here
-//! `crawl.max_depth`), and never again a page in the archive of the last run (here: a page visited before, even if a
+//! (here `crawl.max_depth`), and never again a page in the archive of the last run (here: a page visited before, even if a
 //! visit is due again). Pages without referrers and deeper pages are not found.
 
 use pharos_store::DuePage;

@@ -16,7 +16,7 @@ const DAMAGE: &str = "pages cannot be crawled and page reports are unavailable";
 const DISAGREEMENT: &str = "the crawl may repeat or miss pages; page reports and versions are wrong";
 const CURE: &str = "`pharos doctor --repair` rebuilds it from the library";
 const BATCH: usize = 1000;
-/// Delay before a repeated check beside an owner.
+/// Delay before a repeated check alongside an owner.
 const RECHECK_DELAY: Duration = Duration::from_millis(200);
 
 /// The catalog, and the position it had applied when the check began.

@@ -14,7 +14,7 @@ use crate::EngineError;
 
 const COST: &str = "builds must parse the raw pages again; no data is lost";
 const CURE: &str = "`pharos doctor --repair` derives it again";
-/// Delay and number of repeated checks beside an owner.
+/// Delay and number of repeated checks alongside an owner.
 const RECHECK_DELAY: Duration = Duration::from_millis(300);
 const RECHECKS: usize = 4;
 /// Bytes of library far exceeding the input of one block of page objects.
@@ -121,7 +121,7 @@ fn numbers(data: &DataDir) -> Vec<u32> {
     entries.filter_map(|entry| number(entry.file_name().to_str()?)).collect()
 }
 
-/// Returns `true` if derived data covers more than the library. Beside an owner, the library may just have grown.
+/// Returns `true` if derived data covers more than the library. Alongside an owner, the library may just have grown.
 fn is_ahead(
     reader: &DerivedReader,
     library: &DiskLibrary,

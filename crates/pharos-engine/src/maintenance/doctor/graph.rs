@@ -62,7 +62,7 @@ pub(super) fn examine(
     if left()?.is_empty() {
         return Ok(());
     }
-    // Beside a builder, this is the build in progress.
+    // Alongside a builder, this is the build in progress.
     let _builder = match Generations::at(data.index()).lock_builder() {
         Err(IndexError::BuildRunning { .. }) => return Ok(()),
         builder => builder?,

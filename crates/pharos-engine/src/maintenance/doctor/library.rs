@@ -174,7 +174,7 @@ impl Examination {
     }
 }
 
-/// Checks the files. Beside an owner, torn ends and leftovers are ignored: they may be in the process of being written.
+/// Checks the files. Alongside an owner, torn ends and leftovers are ignored: they may be in the process of being written.
 fn examine_files(
     library: &DiskLibrary,
     owned: bool,

@@ -118,7 +118,7 @@ fn report(
     Ok(CommandOutcome::Good)
 }
 
-/// Explains the crawl rules for a URL. Works beside a running crawl, because it only reads.
+/// Explains the crawl rules for a URL. Works alongside a running crawl, because it only reads.
 fn explain(
     global: &Global,
     data: &DataDir,

@@ -1,4 +1,4 @@
-//! `pharos serve`: the search page and the API, beside a crawling process.
+//! `pharos serve`: the search page and the API, alongside a crawling process.
 
 use std::sync::Arc;
 
