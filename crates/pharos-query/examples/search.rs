@@ -1,6 +1,6 @@
 //! Searches the index of an existing data directory and prints the first results.
 //!
-//! `pharos demo` and `pharos up` create such a directory. The search may run beside them:
+//! `pharos demo` and `pharos up` create such a directory. The search may run alongside them:
 //!
 //! ```text
 //! cargo run -p pharos-query --example search -- data 'lighthouse -site:example.org'

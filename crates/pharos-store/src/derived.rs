@@ -58,7 +58,7 @@ use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, Link, LinkKind, PageId, PageObject, PageUrl, Timestamp};
 
-/// File that records how far the writer has come. Data missing before that position was lost; data after it has not
+/// File that records the position the writer has reached. Data missing before that position was lost; data after it has not
 /// been produced yet.
 const PROGRESS_FILE: &str = "derived";
 

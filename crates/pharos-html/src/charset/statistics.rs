@@ -90,7 +90,7 @@ pub(super) fn detect(body: &[u8], host: &str) -> Charset {
     };
     let sample = &body[first..body.len().min(first + MAX_SAMPLE)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    // The sample is never marked as the last input, so a truncated character at its end is no error.
+    // The sample is never marked as the last input, so a truncated character at its end is not an error.
     detector.feed(sample, false);
     let top_level = host.rsplit('.').next().unwrap_or_default().as_bytes();
     let is_plain = top_level.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');

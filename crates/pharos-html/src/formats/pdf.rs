@@ -109,7 +109,7 @@ impl TextDevice {
     fn step(&mut self) {
         self.steps += 1;
         if self.steps >= MAX_STEPS {
-            // No panic message, since this is no program error.
+            // No panic message, since this is not a programming error.
             resume_unwind(Box::new(StepLimitReached));
         }
     }

@@ -11,7 +11,7 @@ const MAX_CHARS: usize = 120;
 /// Number of lines after the heading that are searched for an author.
 const MAX_LINES: usize = 40;
 
-/// Removes labels and punctuation around a declared name; returns an empty string if it is no name.
+/// Removes labels and punctuation around a declared name; returns an empty string if it is not a name.
 pub(super) fn clean_name(text: &str) -> String {
     let text = collapse_whitespace(text, MAX_CHARS + 1);
     let mut name = text.as_str();
@@ -109,7 +109,7 @@ fn reporter(text: &str) -> Option<String> {
     let is_name =
         |name: &&str| (2..=4).contains(&name.chars().count()) && !["报道", "摄影", "采访"].contains(name);
     let names: Vec<&str> = names.into_iter().take_while(is_name).take(MOST).collect();
-    // Otherwise the words describe the work of reporters and are no names.
+    // Otherwise the words describe the work of reporters and are not names.
     let is_set_off =
         rest.len() < after.len() || rest[end..].is_empty() || rest[end..].starts_with(['）', ')', '/', '】']);
     (!names.is_empty() && is_set_off).then(|| names.join(" "))

@@ -27,7 +27,7 @@ const MAX_LOOKED_AT: usize = 5_000;
 /// Maximum number of blocks; later blocks are not weighted.
 pub(super) const MAX_BLOCKS: usize = 20_000;
 
-/// Emphasised labels that are no emphasis (《搜索引擎——原理、技术与系统》§7.1).
+/// Labels whose markup does not count as emphasis (《搜索引擎——原理、技术与系统》§7.1).
 static NOISE: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let list = include_str!("../../data/noise-words.txt");
     list.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect()

@@ -15,7 +15,7 @@ use crate::generations::manifest::{self, VerificationLevel};
 use crate::panic_guard::catch_panic;
 
 const CURRENT: &str = "CURRENT";
-/// Pause and number of retries, to exclude transient problems beside a running owner.
+/// Pause and number of retries, to exclude transient problems alongside a running owner.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 const RETRIES: usize = 5;
 
@@ -81,7 +81,7 @@ pub fn verify_generations(dir: &Path) -> Result<Vec<GenerationReport>, IndexErro
 
 /// Checks the chain and the checksums of all its files, reading each file once.
 ///
-/// Beside a running owner or build, problems may be transient: call it again to confirm them.
+/// Alongside a running owner or build, problems may be transient: call it again to confirm them.
 pub fn check_generations(dir: &Path) -> Result<Vec<GenerationFlaw>, IndexError> {
     let generations = Generations::at(dir);
     let reports = check_all(dir)?;

@@ -8,7 +8,7 @@ use super::{CollectionError, TestQuery};
 
 /// Reads `qrels.txt` into the queries. Returns the number of judgements for other queries.
 ///
-/// Judgements often cover more queries than the collection, so these are no error. If all judgements are for other
+/// Judgements often cover more queries than the collection, so these are not an error. If all judgements are for other
 /// queries, the files do not belong together, and an error is returned.
 pub(super) fn read(
     reader: &mut CollectionReader,

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `now` and `before` are the counts of the query in this window and the previous one. T and T₀ are the
-//! counts of all queries, so that the morning does not make everything rise. s is the smoothing, so that one
-//! query after none does not count.
+//! counts of all queries, so that a daily peak does not make every query rise. s is the smoothing, so that
+//! one query after none does not count.
 //!
 //! Only queries from enough different visits are shown to other users. For each query a few hashed visits are
 //! stored, up to that number: they do not reveal the queries of a user. Visits of a user on different days

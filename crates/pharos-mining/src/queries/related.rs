@@ -8,7 +8,7 @@
 //! * `clicks`: the cosine of the click counts over results (Cao et al. 2008; Xue et al. 2004 count shared
 //!   results in the same way). Queries with the same clicks have the same meaning.
 //! * `next`: the share of the queries q that are followed by p in the same visit, n / (count + 2). One in ten
-//!   users who search for Z50 goes on to 火车Z50 (《走进搜索引擎》§5.6.2). The 2 prevents a single sequence from
+//!   users who search for Z50 then searches for 火车Z50 (《走进搜索引擎》§5.6.2). The 2 prevents a single sequence from
 //!   dominating.
 //!
 //! Queries that score below 0.06 are not related. Candidates come from inverted indexes by word and by

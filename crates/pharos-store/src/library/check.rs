@@ -27,7 +27,7 @@ pub struct LibraryFileDefect {
 pub enum LibraryFileDefectKind {
     /// A volume before the last one is missing.
     Missing(u32),
-    /// The last volume ends with bytes that are no record.
+    /// The last volume ends with bytes that are not a record.
     Torn {
         /// End of the last complete record.
         offset: u64,

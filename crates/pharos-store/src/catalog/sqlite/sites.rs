@@ -15,8 +15,8 @@ macro_rules! waiting_count {
     };
 }
 
-/// SQL condition for a mirror of another site. The same content under the other scheme of the same site is no
-/// mirror.
+/// SQL condition for a mirror of another site. The same content under the other scheme of the same site is not
+/// a mirror.
 macro_rules! is_mirror {
     () => {
         "(alias <> 0 AND EXISTS (
