@@ -273,7 +273,7 @@ async fn serve_connection(stream: TcpStream, shared: Arc<ServerState>) {
             Ok::<PageResponse, Infallible>(response)
         }
     });
-    // A client that disconnects early is no error.
+    // A client that disconnects early is not an error.
     let _ = http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service).await;
 }
 

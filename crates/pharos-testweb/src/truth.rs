@@ -95,7 +95,7 @@ pub struct TruePage {
     pub copy: Option<TrueCopy>,
     /// Target of the canonical link.
     pub canonical: Option<String>,
-    /// Pages of one series share two paragraphs of boilerplate, and are no copies of each other.
+    /// Pages of one series share two paragraphs of boilerplate, and are not copies of each other.
     pub series: Option<u32>,
     /// Publication time in Unix seconds.
     pub published: u64,

@@ -156,7 +156,7 @@ pub struct DiscoveryResult {
     pub pages: u32,
     /// Number of words counted, weighted by field.
     pub words: u64,
-    /// `true` if sequences were pruned for lack of memory. A frequency may be too low by the pruned frequency
+    /// `None` unless sequences were pruned for lack of memory. A frequency may be too low by the pruned frequency
     /// for each time.
     pub pruned: Option<PrunedCounts>,
 }

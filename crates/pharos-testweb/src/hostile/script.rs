@@ -86,7 +86,7 @@ async fn play(stream: &mut BufReader<TcpStream>, step: ScriptStep) -> StepResult
         }
         // No request is left to respond to.
         ScriptStep::Close | ScriptStep::Respond(_) => {
-            // A client that closed first is no error.
+            // A client that closed first is not an error.
             let _ = stream.shutdown().await;
             StepResult::ResponseEnd
         }

@@ -197,7 +197,7 @@ async fn serve<S>(
         async move { response(reply, guard) }
     });
     let stream = TokioIo::new(stream);
-    // A client that disconnects early is no error, and resets are the purpose of some hosts.
+    // A client that disconnects early is not an error, and resets are the purpose of some hosts.
     let _ = if is_http2 {
         http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service).await
     } else {

@@ -1,6 +1,6 @@
 //! `/bot`: for webmasters. Describes how the crawler behaves, how to block it, and the status of a page.
 //!
-//! The status contains only information that concerns the webmaster: no addresses of other machines, no crawl rules of this
+//! The status contains only information that concerns the webmaster: no IP addresses of other machines, no crawl rules of this
 //! engine, and nothing about how the page was discovered.
 
 mod verdict;

@@ -125,7 +125,7 @@ async fn wait_for_status(app: &AppState) {
     let now = SystemClock.now();
     for _ in 0..MAX_POLLS {
         tokio::time::sleep(POLL_INTERVAL).await;
-        // The crawl needs a moment to react to the order.
+        // The crawl needs some time to react to the order.
         if read_engine_status(&app.service().data).is_none_or(|live| live.at > now.plus(POLL_INTERVAL)) {
             return;
         }

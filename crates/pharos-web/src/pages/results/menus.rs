@@ -69,7 +69,7 @@ impl FilterMenu {
                 is_current: current == Some(value.value.as_str()),
             })
             .collect();
-        // A single value common to all results is no choice, unless it is selected. Periods include each other.
+        // A single value common to all results is not a choice, unless it is selected. Periods include each other.
         let least = if choice == SearchParam::Time { 1 } else { 2 };
         if current.is_none() && entries.len() < least {
             return None;
