@@ -156,7 +156,7 @@ fn user_words_take_effect_immediately_and_hide_nothing() {
     assert!(refused(&["words", "remove", "没有的词"]).contains("not in the vocabulary"));
     let message = refused(&["words", "add", "北京", "a b"]);
     assert!(
-        message.contains("already a word of the base dictionary") && message.contains("white space"),
+        message.contains("already a word of the base dictionary") && message.contains("whitespace"),
         "{message}"
     );
     assert_eq!(desk.json("data", &["words", "list"]).as_array().unwrap().len(), 1);

@@ -1,9 +1,9 @@
 //! The content-block tree of a page (适合内容分析的标签树).
 //!
 //! Only container elements (`div`, `table`, `td`, `p` …) are nodes. The text between their borders is divided into
-//! [`BlockLine`]s, the smallest units of text that are laid out separately. All lines are stored consecutively in one
+//! `BlockLine`s, the smallest units of text that are laid out separately. All lines are stored consecutively in one
 //! string, so a container is a range of lines and each statistic of a container is a sum over that range. A single
-//! walk over the DOM builds the whole structure ([`build`]).
+//! walk over the DOM builds the whole structure (`build`).
 //!
 //! Source: the tag tree of HTML_DocView (《搜索引擎——原理、技术与系统》§7.1) and of the PageClean thesis, §2.2. Container tags
 //! form the skeleton; links, pictures and emphasis are counted per block.

@@ -7,7 +7,7 @@
 //!                         other lines: navigation, advertisement, copyright, form, comment, other
 //! ```
 //!
-//! **The central region** of a page is the smallest block that contains [`CENTRE_SHARE`] of the body's terms. Without a
+//! **The central region** of a page is the smallest block that contains `CENTRE_SHARE` of the body's terms. Without a
 //! body it is the whole page except its edges (header, footer, navigation, aside). It determines the page type
 //! (HTML_DocView, 《搜索引擎——原理、技术与系统》§7.1). If more than half of its terms are in link blocks, the page is a hub. If
 //! there are pictures with hardly a word each (those at the edges not counted), it is a picture page. Any other

@@ -15,7 +15,7 @@
 //! * *Different factors give different weights.* False for siblings: each factor multiplies the same nodes, so only
 //!   the product counts.
 //! * Expansion to the root multiplies every node alike and vanishes in the normalisation; hence
-//!   [`Propagation::levels`].
+//!   `Propagation::levels`.
 
 mod emphasis;
 mod irrelevant_words;

@@ -8,7 +8,7 @@
 //! count as *stale*. Byte counts include stale data.
 //!
 //! The term dictionaries of all segments are merged as streams and lists are read block by block, so memory is
-//! bounded by the number of different [`frequencies`].
+//! bounded by the number of different `frequencies`.
 
 pub mod cost_model;
 mod estimates;

@@ -1,17 +1,17 @@
 //! Ranking: scores how well a page matches a query.
 //!
 //! Three levels are combined by a weighted sum (《搜索引擎——原理、技术与系统》§8.1, §10.3): the proximity of the words
-//! ([`proximity`]), their occurrence in title and anchors, and the text score with the importance of the page. Each
+//! (`proximity`), their occurrence in title and anchors, and the text score with the importance of the page. Each
 //! part is between 0 and 1:
 //!
 //! | part | definition |
 //! |---|---|
-//! | words (WB) | [`bm25`] as s/(s+c), where c is the weight of the query words: a page of mean length with one occurrence of each scores about 0.5. Alternatives: [`basic_weight`] relative to its maximum, or a cosine ([`vector_space`]) |
+//! | words (WB) | `bm25` as s/(s+c), where c is the weight of the query words: a page of mean length with one occurrence of each scores about 0.5. Alternatives: `basic_weight` relative to its maximum, or a cosine (`vector_space`) |
 //! | near | pairs of neighbouring words; 1 if they occur as in the query |
 //! | title | share of the query in the title, higher if the title contains little else; or in anchors |
 //! | links (WL) | rank of page and site on a logarithmic scale relative to the maximum; for queries that name a site also in-links from other sites |
 //! | home | for queries that name a site: named home page, number of in-links, anchor texts, domain depth, number of copies |
-//! | clicks (WU) | [`user_weight`], or [`hot_clicks`] if the query has no clicks |
+//! | clicks (WU) | `user_weight`, or `hot_clicks` if the query has no clicks |
 //! | fresh | halves with every half-life |
 //!
 //! Each kind of query ([`QueryKind`]) has its own table of weights, which are settings. [`combine`] combines the

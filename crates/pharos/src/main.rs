@@ -40,7 +40,7 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
     match cli.command {
         Command::Demo(args) => commands::start::demo::run(global, args),
         Command::Up(args) => commands::start::up::run(global, args),
-        Command::Crawl(args) => commands::crawl::crawl::run(global, args),
+        Command::Crawl(args) => commands::crawl::run::run(global, args),
         Command::Add(args) => commands::crawl::orders::add(global, args),
         Command::Page(args) => commands::crawl::page::run(global, args),
         Command::Remove(args) => commands::crawl::orders::remove(global, args),
@@ -62,7 +62,7 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         Command::Index { command: IndexCommand::Explain(args) } => {
             commands::search::index_explain::run(global, &args)
         }
-        Command::Search(args) => commands::search::search::run(global, args),
+        Command::Search(args) => commands::search::query::run(global, args),
         Command::Suggest(args) => commands::search::suggest::run(global, &args),
         Command::Serve(args) => commands::start::serve::run(global, args),
         Command::Health(args) => commands::maintenance::health::run(global, &args),

@@ -1,10 +1,10 @@
 //! Builds a history generation from the library, also while another process owns the data directory.
 //!
-//! Three passes: the first finds the current record of each page ([`CurrentPages`]); the second analyses links and
-//! duplicates ([`analyse_links`]), because anchors belong to their targets and copies to their originals; the third
+//! Three passes: the first finds the current record of each page (`CurrentPages`); the second analyses links and
+//! duplicates (`analyse_links`), because anchors belong to their targets and copies to their originals; the third
 //! indexes the pages. The result is verified and queried before it is installed.
 //!
-//! An interrupted build is resumed ([`plan`](crate::build::plan)).
+//! An interrupted build is resumed (`plan`).
 
 use std::thread;
 use std::time::{Duration, Instant};

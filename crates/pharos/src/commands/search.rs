@@ -4,7 +4,7 @@ pub(crate) mod clean;
 pub(crate) mod index;
 pub(crate) mod index_explain;
 pub(crate) mod index_stats;
-pub(crate) mod search;
+pub(crate) mod query;
 pub(crate) mod segment;
 pub(crate) mod suggest;
 pub(crate) mod words;

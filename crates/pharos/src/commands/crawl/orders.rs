@@ -15,9 +15,9 @@ pub(crate) fn add(global: &Global, args: AddArgs) -> anyhow::Result<CommandOutco
     if args.proposals {
         return proposals(global);
     }
-    let mut urls = super::crawl::parse_seeds(&args.urls)?;
+    let mut urls = super::run::parse_seeds(&args.urls)?;
     if let Some(file) = &args.file {
-        urls.extend(super::crawl::seeds_of_file(file)?);
+        urls.extend(super::run::seeds_of_file(file)?);
     }
     let count = urls.len();
     let (order, what) = match (args.propose, args.accept, args.refuse) {

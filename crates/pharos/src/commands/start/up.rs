@@ -18,7 +18,7 @@ use crate::settings::{self, ConfigSource};
 use crate::{CommandOutcome, commands, console};
 
 pub(crate) fn run(global: &Global, args: UpArgs) -> anyhow::Result<CommandOutcome> {
-    let seeds = commands::crawl::crawl::seeds(&args.crawl)?;
+    let seeds = commands::crawl::run::seeds(&args.crawl)?;
     let mut decided = settings::decided_by(&args.crawl);
     decided.extend(args.listen.listen.is_some().then_some("web.listen"));
     let source = ConfigSource::new(global, decided, move |config| {
