@@ -90,7 +90,7 @@ impl LogStatistics {
         Ok(statistics)
     }
 
-    /// Reads the new records of the logs, for `Self::learn`.
+    /// Reads the new records of the logs, for [`Self::apply`].
     pub fn read(&self, now: Timestamp) -> io::Result<NewRecords> {
         let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
         if now.date() != self.day {
