@@ -49,7 +49,7 @@ fn a_page_is_reported() {
     assert_eq!(unknown.status.code(), Some(1));
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("unknown page http://nowhere.test/"));
     let error = crate::common::fail(&mut rig.pharos(&["page", &stored.url, "--show", "7"]));
-    assert!(error.contains("no version 7"), "{error}");
+    assert!(error.contains("version 7 not found"), "{error}");
 }
 
 fn answer_of(stored: &StoredRecord) -> Option<&RawResponse> {

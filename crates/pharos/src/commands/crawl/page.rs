@@ -44,7 +44,7 @@ fn show(
     let count = report.versions.len();
     let Some(wanted) = number.checked_sub(1).and_then(|n| report.versions.get(n)) else {
         bail!(
-            "version {number} not found: the library has {count} versions of {}, 1 is the newest",
+            "version {number} not found: stored versions of {} are 1 (the newest) to {count}",
             report.page.url
         );
     };
