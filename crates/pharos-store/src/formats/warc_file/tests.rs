@@ -314,8 +314,11 @@ proptest! {
         let (numbers, damages) = read(&bytes);
         let spared = |n: &usize| *n != hit && (tail.is_none() || *n != last);
         let expected: Vec<_> = order.into_iter().filter(spared).collect();
-        let found: Vec<_> = numbers.iter().copied().filter(spared).collect();
-        prop_assert_eq!(&found, &expected, "{:?} {:?}", damage, damages);
+        // The damaged record itself may be read as another one: a flipped bit can change the number in its URL.
+        let mut rest = numbers.iter();
+        let all_in_order = expected.iter().all(|spared| rest.any(|found| found == spared));
+        prop_assert!(all_in_order, "{:?} of {:?}: {:?} {:?}", numbers, expected, damage, damages);
+        prop_assert!(numbers.len() <= RECORDS, "{:?}", numbers);
         prop_assert!(damages.len() <= 3, "{:?}", damages);
         // A missing compressed record has been reported, unless none of its bytes were left.
         let gone = tail.is_some() || matches!(damage, TestDamage::Cut(_) | TestDamage::Drop(..));
