@@ -188,8 +188,10 @@ fn everything_is_reachable_by_keyboard() {
     browser.press("k");
     until("the second result is here", || focused(".hits > li:nth-child(2).here h2 a"));
     let link = browser.attribute(".hits > li:nth-child(2) h2 a", "href");
-    browser.press_until("n", "page 2 is shown", || browser.url().contains("page=2"));
-    browser.press_until("p", "page 1 is shown", || !browser.url().contains("page=2"));
+    browser.press("n");
+    until("page 2 is shown", || browser.url().contains("page=2"));
+    browser.press("p");
+    until("page 1 is shown", || !browser.url().contains("page=2"));
 
     browser.press("?");
     until("the shortcuts are shown", || browser.text("dialog").contains("next result"));
