@@ -59,9 +59,3 @@ pub fn version() -> String {
 
 pub use analyser::normalise::normalise;
 pub use analyser::{Analyser, MAX_TERM_BYTES, Token, is_han, segment_with};
-
-/// Alias of [`segment::evaluation`].
-#[doc(hidden)]
-pub mod evaluate {
-    pub use crate::segment::evaluation::{SegmentationScore as Score, TextMismatch as LinesDiffer};
-}

@@ -89,7 +89,8 @@ fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
     }
     let about = if answer.total_is_exact { "" } else { "about " };
     let partial = if answer.partial { "; incomplete: the time limit was reached" } else { "" };
-    writeln!(out, "{about}{} results, {:.1} ms{partial}", answer.total, answer.took_ms)
+    let results = if answer.total == 1 { "result" } else { "results" };
+    writeln!(out, "{about}{} {results}, {:.1} ms{partial}", answer.total, answer.took_ms)
 }
 
 fn explain_query(
