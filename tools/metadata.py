@@ -1,4 +1,4 @@
-"""Reads `cargo metadata` for the checks in this folder."""
+"""Reads the output of cargo for the checks in this folder."""
 
 import json
 import subprocess
@@ -8,9 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def load():
-    """Return the output of `cargo metadata`; exit with cargo's error message if it fails."""
-    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+def output(*arguments):
+    """Return the output of a cargo command; exit with cargo's error message if it fails."""
+    command = ["cargo", *arguments, "--locked"]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -18,7 +18,12 @@ def load():
     if done.returncode != 0:
         sys.exit(f"`{' '.join(command)}` failed:\n{done.stderr.strip()}\n"
                  "if a Cargo.toml changed, run `cargo check` once and commit Cargo.lock")
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def load():
+    """Return the output of `cargo metadata`."""
+    return json.loads(output("metadata", "--format-version", "1"))
 
 
 def members(metadata):

@@ -6,14 +6,20 @@ from pathlib import Path
 
 import arrows
 import demo
+import dependencies
 import fuzz_api
 import golden
-import licences
 import packaged
+import steps
 import valid_pages
 
 
-class Licences(unittest.TestCase):
+class Dependencies(unittest.TestCase):
+    ALLOWED = ("Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "MIT", "Unicode-3.0", "Zlib")
+
+    def acceptable(self, expression):
+        return dependencies.acceptable(expression, self.ALLOWED)
+
     def test_accepted_expressions(self):
         for expression in [
             "MIT", "mit", "Apache-2.0 OR MIT", "MIT/Apache-2.0", "MIT / Apache-2.0",
@@ -21,7 +27,7 @@ class Licences(unittest.TestCase):
             "MIT OR Apache-2.0 OR LGPL-2.1-or-later", "GPL-3.0-only OR ISC AND MIT", "((MIT))",
             "Apache-2.0 AND ISC", "Apache-2.0+", "Zlib OR Apache-2.0 OR MIT",
         ]:
-            self.assertTrue(licences.acceptable(expression), expression)
+            self.assertTrue(self.acceptable(expression), expression)
 
     def test_rejected_expressions(self):
         for expression in [
@@ -29,23 +35,90 @@ class Licences(unittest.TestCase):
             "MIT AND LGPL-3.0 OR AGPL-3.0", "(MIT OR ISC) AND (GPL-2.0 OR SSPL-1.0)", "GPL-2.0/LGPL-2.1",
             "Apache-2.0 WITH Unknown-exception", "GPL-2.0 WITH Classpath-exception-2.0", "Proprietary",
         ]:
-            self.assertFalse(licences.acceptable(expression), expression)
+            self.assertFalse(self.acceptable(expression), expression)
 
     def test_and_binds_closer_than_or(self):
-        self.assertTrue(licences.acceptable("MIT OR ISC AND GPL-2.0"))
-        self.assertFalse(licences.acceptable("(MIT OR ISC) AND GPL-2.0"))
+        self.assertTrue(self.acceptable("MIT OR ISC AND GPL-2.0"))
+        self.assertFalse(self.acceptable("(MIT OR ISC) AND GPL-2.0"))
 
     def test_broken_expressions_are_errors(self):
         for expression in ["", "MIT OR", "AND MIT", "(MIT", "MIT)", "MIT ISC", "MIT OR OR ISC", "()",
                            "MIT WITH", "MIT & ISC", "MIT WITH (LLVM-exception)"]:
-            with self.assertRaises(licences.BadExpression, msg=expression):
-                licences.acceptable(expression)
+            with self.assertRaises(dependencies.BadExpression, msg=expression):
+                self.acceptable(expression)
 
-    def test_problems_say_what_to_do(self):
-        self.assertIsNone(licences.problem("good", "1.0.0", "MIT"))
-        self.assertIn("cargo tree -i bad", licences.problem("bad", "1.0.0", "GPL-3.0-only"))
-        self.assertIn("declares no licence", licences.problem("silent", "1.0.0", None))
-        self.assertIn("invalid licence expression", licences.problem("odd", "1.0.0", "MIT OR"))
+    def test_licence_problems_say_what_to_do(self):
+        def problem(name, expression):
+            return dependencies.licence_problem(name, "1.0.0", expression, self.ALLOWED)
+        self.assertIsNone(problem("good", "MIT"))
+        self.assertIn("cargo tree -i bad", problem("bad", "GPL-3.0-only"))
+        self.assertIn("declares no licence", problem("silent", None))
+        self.assertIn("invalid licence expression", problem("odd", "MIT OR"))
+
+    def test_banned_crates(self):
+        bans = [{"crate": "openssl-sys", "reason": "rustls"}]
+        self.assertEqual([], dependencies.banned([("openssl", "1.0.0")], bans))
+        self.assertEqual(["openssl-sys 0.9.1 is banned: rustls"], dependencies.banned([("openssl-sys", "0.9.1")], bans))
+
+    def test_duplicate_versions(self):
+        packages = [("rand", "0.9.5"), ("rand", "0.10.1"), ("syn", "3.0.1")]
+        self.assertEqual(1, len(dependencies.duplicates(packages, [])))
+        self.assertEqual([], dependencies.duplicates(packages, ["rand@0.9"]))
+        self.assertEqual([], dependencies.duplicates(packages, ["rand@0.9.5"]))
+        for unneeded in ["syn@3", "rand@0.1", "gone@1"]:
+            self.assertEqual(1, len(dependencies.duplicates(packages, ["rand@0.9", unneeded])), unneeded)
+
+    def test_yanked_versions(self):
+        entry = (b'\x03\x02\0\0\0etag\x000.1.0\0{"name":"a","vers":"0.1.0","yanked":true}\x00'
+                 b'0.1.1\0{"name":"a","vers":"0.1.1","yanked":false}\0')
+        self.assertEqual({"0.1.0"}, dependencies.yanked_versions(entry))
+        with tempfile.TemporaryDirectory() as directory:
+            cache = Path(directory)
+            (cache / "1").mkdir()
+            (cache / "1/a").write_bytes(entry)
+            self.assertEqual(1, len(dependencies.yanked([("a", "0.1.0"), ("a", "0.1.1"), ("b", "0.1.0")], [cache])))
+
+    def test_paths_of_the_index(self):
+        for name, path in [("a", "1/a"), ("ab", "2/ab"), ("abc", "3/a/abc"), ("Serde", "se/rd/serde")]:
+            self.assertEqual(path, dependencies.index_path(name))
+
+
+class Steps(unittest.TestCase):
+    @staticmethod
+    def names(steps_of_a_run):
+        return [step.name for step in steps_of_a_run]
+
+    def test_names_and_needs_are_consistent(self):
+        names = self.names(steps.STEPS)
+        self.assertEqual(len(names), len(set(names)))
+        for position, step in enumerate(steps.STEPS):
+            self.assertLessEqual(set(step.needs), set(names[:position]), step.name)
+
+    def test_selection(self):
+        self.assertEqual(["golden"], self.names(steps.select(["golden"], False)))
+        self.assertEqual(["setup", "build", "pages"], self.names(steps.select(["pages"], False)))
+        self.assertEqual(["fuzz"], self.names(steps.select(["fuzz"], False)))
+        usual, long = self.names(steps.select([], False)), self.names(steps.select([], True))
+        self.assertEqual({"fuzz", "bench"}, set(long) - set(usual))
+
+    def test_lanes_run_side_by_side(self):
+        waiting = steps.select(["golden", "tests", "docs", "pages"], False)
+        self.assertEqual(["golden", "build"], self.names(steps.startable(waiting, [], set())))
+        after = [step for step in waiting if step.name not in ("golden", "setup", "build")]
+        done = {"golden", "setup", "build"}
+        self.assertEqual(["tests", "docs"], self.names(steps.startable(after, [], done)))
+        running = [step for step in after if step.name in ("tests", "docs")]
+        self.assertEqual([], steps.startable([step for step in after if step not in running], running, done))
+
+    def test_documentation_alone_does_not_wait(self):
+        self.assertEqual(["docs"], self.names(steps.startable(steps.select(["docs"], False), [], set())))
+
+    def test_summaries(self):
+        output = ("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s\n"
+                  "test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s\n")
+        self.assertEqual("7 tests passed, 1 ignored", steps.summary(output))
+        self.assertEqual("golden: 3 examples", steps.summary("x\ngolden: 3 examples\n\n"))
+        self.assertEqual("", steps.summary(""))
 
 
 class Packaging(unittest.TestCase):

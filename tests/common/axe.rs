@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::common::browser::Browser;
 
-/// Directory of the packages that the step `pages` of `./check` installs.
+/// File of the packages that `tools/setup node` installs.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/node/node_modules/axe-core/axe.min.js");
 
 /// Frames are skipped: they contain pages of other sites. WebDriver waits for `done`.
@@ -21,7 +21,7 @@ const RUN: &str = "
 /// driver.
 static SCRIPT: LazyLock<String> = LazyLock::new(|| {
     let axe = std::fs::read_to_string(Path::new(FILE)).unwrap_or_else(|error| {
-        panic!("cannot read {FILE} ({error}): ./check installs it in its step `pages`")
+        panic!("cannot read {FILE} ({error}): `tools/setup node` installs it")
     });
     format!("{axe};{RUN}")
 });
