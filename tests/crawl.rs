@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::common::{Rig, Running, long, succeed};
 use pharos_core::config::Config;
 use pharos_index::EmbeddedIndex;
-use pharos_query::{SearchRequest, SearchService};
+use pharos_query::{QueryProcessor, ResultOptions, SearchRequest};
 use pharos_testweb::{ServeOptions, WebSpec};
 
 /// Returns the pages that a correct crawler stores: every reachable and allowed URL, once.
@@ -35,10 +35,15 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
 
     succeed(&mut rig.pharos(&["index", "build"]));
     let index = EmbeddedIndex::open_reader(&rig.data().join("index")).unwrap();
-    let search = SearchService::new(Arc::new(index), &Config::default());
+    let search = QueryProcessor::new(Arc::new(index), &Config::default());
     let mut missing = Vec::new();
     for page in truth.stored().filter(|p| p.status == 200 && !p.title.is_empty()) {
-        let answer = search.run(&SearchRequest { all: true, ..SearchRequest::new(&page.title) }).unwrap();
+        let answer = search
+            .run(&SearchRequest {
+                options: ResultOptions { all: true, ..Default::default() },
+                ..SearchRequest::new(&page.title)
+            })
+            .unwrap();
         if !answer.hits.iter().any(|hit| hit.url == page.url) {
             missing.push(format!("{} {:?}: {} results", page.url, page.title, answer.total));
         }

@@ -12,7 +12,7 @@ use crate::common::{Rig, Running, describe, fail, pharos, succeed};
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
 use pharos_index::{EmbeddedIndex, Index as _, IndexChange, IndexDocument, Query};
-use pharos_query::{SearchRequest, SearchService};
+use pharos_query::{QueryProcessor, SearchRequest};
 use pharos_store::{DiskLibrary, Library as _, RecordContent, StoredRecord};
 use pharos_testweb::{ServeOptions, WebSpec};
 use rusqlite::Connection;
@@ -89,7 +89,7 @@ type Top = (u64, Vec<(String, f32)>);
 /// Returns the first ten results of each query with their scores.
 fn answers(data: &Path, queries: &[String]) -> Vec<Top> {
     let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
-    let search = SearchService::new(Arc::new(index), &Config::default());
+    let search = QueryProcessor::new(Arc::new(index), &Config::default());
     let answers = queries.iter().map(|query| search.run(&SearchRequest::new(query)).unwrap());
     answers.map(|a| (a.total, a.hits.into_iter().map(|hit| (hit.url, hit.score)).collect())).collect()
 }

@@ -21,6 +21,7 @@ mod graph;
 mod help;
 mod hostile;
 mod index;
+mod learning;
 mod library;
 mod logs;
 mod packaging;

@@ -18,7 +18,7 @@ ALLOWED = {
     "pharos-crawl": {"pharos-store"},
     "pharos-learn": set(),
     "pharos-mining": {"pharos-text", "pharos-store"},
-    "pharos-query": {"pharos-text", "pharos-index", "pharos-graph", "pharos-learn"},
+    "pharos-query": {"pharos-text", "pharos-index", "pharos-graph", "pharos-learn", "pharos-mining"},
     "pharos-engine": {"pharos-crawl", "pharos-html", "pharos-text", "pharos-store", "pharos-graph",
                       "pharos-index", "pharos-mining"},
     "pharos-web": {"pharos-store", "pharos-html", "pharos-query", "pharos-mining", "pharos-engine"},

@@ -6,9 +6,9 @@ use std::sync::{Arc, LazyLock};
 use libfuzzer_sys::fuzz_target;
 use pharos_core::{LibraryPosition, PageUrl};
 use pharos_index::{IndexChange, IndexDocument, EmbeddedIndex, Index as _};
-use pharos_query::{SearchRequest, SearchService};
+use pharos_query::{QueryProcessor, SearchRequest};
 
-static SEARCH: LazyLock<SearchService> = LazyLock::new(|| {
+static SEARCH: LazyLock<QueryProcessor> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("temporary folder").keep();
     let index = EmbeddedIndex::open_writer(&folder, 16 << 20, 1 << 20).expect("open index");
     let page = |number: usize| {
@@ -18,7 +18,7 @@ static SEARCH: LazyLock<SearchService> = LazyLock::new(|| {
     };
     index.apply((0..20).map(page).collect()).expect("apply pages");
     index.commit(LibraryPosition { file: 1, offset: 1 }).expect("commit");
-    SearchService::new(Arc::new(index), &Default::default())
+    QueryProcessor::new(Arc::new(index), &Default::default())
 });
 
 fuzz_target!(|text: &str| {

@@ -3,14 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pharos_query::cache::policy::{Policy, PolicyKind};
-use pharos_query::{SearchResponse, CacheUse, QueryError, SearchRequest, SearchService};
+use pharos_mining::CacheUse;
+use pharos_query::{QueryError, QueryProcessor, SearchRequest, SearchResponse};
 
 /// A query service that reports whether an answer was cached.
 pub trait Service: Sync {
     fn query(&self, query: &str) -> Result<CacheUse, QueryError>;
 }
 
-impl Service for SearchService {
+impl Service for QueryProcessor {
     fn query(&self, query: &str) -> Result<CacheUse, QueryError> {
         Ok(self.run(&SearchRequest::new(query))?.cache)
     }
@@ -18,11 +19,11 @@ impl Service for SearchService {
 
 pub struct Front {
     cache: Mutex<Box<dyn Policy<String, Arc<SearchResponse>>>>,
-    search: SearchService,
+    search: QueryProcessor,
 }
 
 impl Front {
-    pub fn new(kind: PolicyKind, entries: usize, search: SearchService) -> Self {
+    pub fn new(kind: PolicyKind, entries: usize, search: QueryProcessor) -> Self {
         Self { cache: Mutex::new(kind.cache(entries)), search }
     }
 }

@@ -10,7 +10,8 @@ use pharos_index::{IndexChange, IndexDocument, EmbeddedIndex, Index};
 use pharos_mining::log::records::ShownResult;
 use pharos_mining::{ImpressionRecord, LogWriter, QueryRecord, VisitHasher, new_id};
 use pharos_query::cache::policy::{DECAY, PolicyKind, eta};
-use pharos_query::{CacheUse, SearchRequest, SearchService};
+use pharos_mining::CacheUse;
+use pharos_query::{QueryProcessor, SearchRequest};
 use pharos_store::DataDir;
 use pharos_testweb::QuerySpec;
 
@@ -59,11 +60,11 @@ impl Bench {
         Ok(Self { index: Arc::new(index), texts: queries.texts().to_vec(), asked, options })
     }
 
-    fn search(&self, config: &Config) -> SearchService {
-        SearchService::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
+    fn search(&self, config: &Config) -> QueryProcessor {
+        QueryProcessor::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
     }
 
-    fn uncached(&self) -> SearchService {
+    fn uncached(&self) -> QueryProcessor {
         let mut config = Config::default();
         config.cache.memory.0 = 0;
         self.search(&config)
@@ -175,7 +176,7 @@ impl Bench {
 
     /// Measures the cost in µs of logging a query and its ten results on the query thread. Disk writes and compression
     /// run on the log's own thread, here on the same cores.
-    fn measure_logging(&self, search: &SearchService, texts: &[String]) -> Outcome<f64> {
+    fn measure_logging(&self, search: &QueryProcessor, texts: &[String]) -> Outcome<f64> {
         let (data, config) = (DataDir::at(self.options.dir.join("logged")), Config::default());
         let clock = Arc::new(SystemClock);
         let log = LogWriter::open(&data, &config.log, clock.clone());

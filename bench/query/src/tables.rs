@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use pharos_core::Config;
 use pharos_index::{EmbeddedIndex, Index};
-use pharos_query::{SearchRequest, SearchService};
+use pharos_query::{QueryProcessor, SearchRequest};
 
 use crate::Outcome;
 use crate::build::Paths;
@@ -40,8 +40,8 @@ impl Bench {
     }
 
     /// Returns a query service with an empty cache.
-    fn service(&self) -> SearchService {
-        SearchService::new(Arc::clone(&self.index), &self.config)
+    fn service(&self) -> QueryProcessor {
+        QueryProcessor::new(Arc::clone(&self.index), &self.config)
     }
 
     /// Prints the kinds of queries and their results, and loads the files into the page cache.
@@ -118,7 +118,7 @@ impl Bench {
         let queries = &self.queries;
         let noted = Arc::new(TimedIndex::over(Arc::clone(&self.index)));
         let notes = Arc::clone(&noted.notes);
-        let search = SearchService::new(noted, &self.config);
+        let search = QueryProcessor::new(noted, &self.config);
         let mut taken = Vec::new();
         for asked in queries {
             let started = Instant::now();

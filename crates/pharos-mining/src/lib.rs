@@ -24,7 +24,7 @@
 //!     log.query(QueryRecord { id, at, visit, query, page: 1, ..QueryRecord::default() });
 //! }
 //! log.flush();
-//! let statistics = LogStatistics::open(&data, &config, clock.now()).unwrap();
+//! let statistics = LogStatistics::open(&data, &config.hot, clock.now()).unwrap();
 //! assert_eq!(statistics.top(TimeWindow::Day, 10)[0].query, "灯塔");
 //! ```
 //!
@@ -52,8 +52,10 @@ pub mod visits;
 pub use import::{ImportFormat, ImportOptions, import};
 pub use log::files::{DayRange, LogFile};
 pub use log::reader::{InvalidLine, LineError, read};
-pub use log::records::{AnyRecord, ClickRecord, ImpressionRecord, LogKind, LogRecord, QueryRecord, new_id};
-pub use log::{LogAppender, LogWriter};
+pub use log::records::{
+    AnyRecord, CacheUse, ClickRecord, ImpressionRecord, LogKind, LogRecord, QueryRecord, new_id,
+};
+pub use log::{LogAppender, LogWriter, Logs};
 pub use log_statistics::{ClickedResult, LogStatistics, NewRecords};
 pub use queries::TimeWindow;
 pub use visits::VisitHasher;

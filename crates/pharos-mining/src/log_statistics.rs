@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use foldhash::fast::FixedState;
+use pharos_core::Timestamp;
 use pharos_core::config::HotConfig;
-use pharos_core::{Config, Timestamp};
 use pharos_store::DataDir;
 use pharos_text::normalise;
 
@@ -23,8 +23,6 @@ use crate::queries::frequency::{HotQuery, QueryFrequency, RisingQuery};
 use crate::queries::related::RelatedQueries;
 use crate::queries::top_k::TopK;
 
-/// Results per page, to derive page numbers from ranks.
-const RESULTS_PER_PAGE: u32 = 10;
 /// Maximum number of queries that clicks can be attributed to.
 const MAX_OPEN_QUERIES: usize = 1 << 17;
 /// Maximum number of clicks waiting to be taken.
@@ -68,10 +66,9 @@ struct StatisticsState {
 
 impl LogStatistics {
     /// Reads the logs of the last `hot.days` days, up to `hot.read_limit` bytes.
-    pub fn open(data: &DataDir, config: &Config, now: Timestamp) -> io::Result<Self> {
-        let hot = config.hot.clone();
+    pub fn open(data: &DataDir, hot: &HotConfig, now: Timestamp) -> io::Result<Self> {
         let kinds = [LogKind::Queries, LogKind::Clicks];
-        let follower = Follower::new(data.logs(), &kinds, &first_day(now, &hot), hot.read_limit.0)?;
+        let follower = Follower::new(data.logs(), &kinds, &first_day(now, hot), hot.read_limit.0)?;
         let state = StatisticsState {
             top_k: TopK::new(hot.k, hot.buckets, hot.interval, hot.max_queries),
             frequency: QueryFrequency::new(hot.max_queries, hot.min_visits, hot.days),
@@ -81,7 +78,7 @@ impl LogStatistics {
             clicks_dropped: 0,
         };
         let mut statistics =
-            Self { follower: Mutex::new(follower), state, now, day: now.date(), config: hot };
+            Self { follower: Mutex::new(follower), state, now, day: now.date(), config: hot.clone() };
         // The records of past days are processed one by one instead of being collected.
         let (follower, state) = (&mut statistics.follower, &mut statistics.state);
         let follower = follower.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -204,6 +201,7 @@ impl StatisticsState {
     }
 
     fn click(&mut self, record: ClickRecord) {
+        let page = record.result_page();
         let (ClickKind::Result | ClickKind::Snapshot, Some(url)) = (record.kind, record.url) else { return };
         let searched = match record.searched.trim() {
             "" => self.open.get(&record.impression),
@@ -217,7 +215,6 @@ impl StatisticsState {
             self.clicks.pop_front();
             self.clicks_dropped += 1;
         }
-        let page = (record.rank.unwrap_or(1).max(1) - 1) / RESULTS_PER_PAGE + 1;
         self.clicks.push_back(ClickedResult { query, url, page, day: record.at.date() });
     }
 }
@@ -268,6 +265,8 @@ fn days_ago(now: Timestamp, days: u32) -> Timestamp {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::Config;
+
     use super::*;
     use crate::log::LogAppender;
     use crate::testing::{at, query_at};
@@ -290,6 +289,7 @@ mod tests {
             kind: ClickKind::Result,
             searched: searched.into(),
             rank: Some(rank),
+            page_size: None,
             order: None,
             url: Some(url.into()),
             query: None,
@@ -308,7 +308,7 @@ mod tests {
     fn two_processes_and_a_restart_agree() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::at(dir.path());
-        let mut early = LogStatistics::open(&data, &config(), at("2026-01-31T12:00:00Z")).unwrap();
+        let mut early = LogStatistics::open(&data, &config().hot, at("2026-01-31T12:00:00Z")).unwrap();
         let mut out = log(&data);
         for (visit, when) in
             [("a", "2026-01-30T23:50:00Z"), ("b", "2026-01-31T00:10:00Z"), ("c", "2026-01-31T12:05:00Z")]
@@ -322,7 +322,7 @@ mod tests {
         out.finish().unwrap();
         assert_eq!(refresh(&mut early, at(NOW)), 12);
         assert_eq!(refresh(&mut early, at(NOW)), 0);
-        let late = LogStatistics::open(&data, &config(), at(NOW)).unwrap();
+        let late = LogStatistics::open(&data, &config().hot, at(NOW)).unwrap();
         for statistics in [&early, &late] {
             let hot = |query: &str, count| HotQuery { query: query.into(), count };
             assert_eq!(statistics.top(TimeWindow::Hour, 10), [hot("tea", 1), hot("Ｔea Pot", 1)]);
@@ -348,12 +348,16 @@ mod tests {
         out.append(click("0123", "", "http://a/", 1)).unwrap();
         out.append(click("unknown", "", "http://b/", 1)).unwrap();
         out.append(click("unknown", "灯塔", "http://c/", 11)).unwrap();
+        let of_twenty = |rank| ClickRecord { page_size: Some(20), ..click("0123", "", "http://e/", rank) };
+        out.append(of_twenty(20)).unwrap();
+        out.append(of_twenty(21)).unwrap();
         out.append(ClickRecord { kind: ClickKind::Leave, ..click("0123", "", "http://a/", 1) }).unwrap();
         out.finish().unwrap();
-        let mut statistics = LogStatistics::open(&data, &config(), at(NOW)).unwrap();
+        let mut statistics = LogStatistics::open(&data, &config().hot, at(NOW)).unwrap();
         let clicks = statistics.take_clicks();
         let seen: Vec<_> = clicks.iter().map(|c| (c.query.as_str(), c.url.as_str(), c.page)).collect();
-        assert_eq!(seen, [("tea", "http://a/", 1), ("灯塔", "http://c/", 2)]);
+        let of_twenty = [("tea", "http://e/", 1), ("tea", "http://e/", 2)];
+        assert_eq!(seen, [&[("tea", "http://a/", 1), ("灯塔", "http://c/", 2)][..], &of_twenty].concat());
         assert_eq!(clicks[0].day, "2026-01-31");
         let mut out = log(&data);
         out.append(click("0123", "", "http://d/", 10)).unwrap();
@@ -372,14 +376,17 @@ mod tests {
             out.append(query_at("tea", visit, at("2026-01-31T12:00:00Z"))).unwrap();
         }
         out.finish().unwrap();
-        let mut statistics = LogStatistics::open(&data, &config(), at(NOW)).unwrap();
+        let mut statistics = LogStatistics::open(&data, &config().hot, at(NOW)).unwrap();
         assert_eq!(statistics.phrases().len(), 1);
         refresh(&mut statistics, at("2026-02-06T12:30:00Z"));
         assert_eq!((statistics.phrases().len(), statistics.top_today(5).len()), (1, 0));
         refresh(&mut statistics, at("2026-02-07T12:30:00Z"));
         assert!(statistics.phrases().is_empty());
         assert!(
-            LogStatistics::open(&data, &config(), at("2026-02-07T12:30:00Z")).unwrap().phrases().is_empty()
+            LogStatistics::open(&data, &config().hot, at("2026-02-07T12:30:00Z"))
+                .unwrap()
+                .phrases()
+                .is_empty()
         );
     }
 }

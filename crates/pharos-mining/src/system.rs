@@ -15,7 +15,7 @@ use pharos_store::DataDir;
 use serde::{Deserialize, Serialize};
 
 use crate::log::LogWriter;
-use crate::log::records::{LogKind, LogRecord, timestamp};
+use crate::log::records::{CacheUse, LogKind, LogRecord, timestamp};
 
 /// The state of the system over a time slot. Counters are the increments within it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,10 +90,19 @@ impl LogRecord for SystemRecord {
 /// Creates a record for each time slot.
 pub struct SystemLogger {
     readings: Box<dyn Fn() -> SystemCounters + Send + Sync>,
+    counters: QueryCounters,
     times: Histogram,
     slot: Duration,
     root: PathBuf,
     begun: Mutex<SlotStart>,
+}
+
+/// Running counters of queries.
+#[derive(Default)]
+struct QueryCounters {
+    hits: AtomicU64,
+    misses: AtomicU64,
+    failures: AtomicU64,
 }
 
 /// The values at the beginning of the slot.
@@ -105,8 +114,8 @@ struct SlotStart {
 }
 
 impl SystemLogger {
-    /// Creates a logger with slots of this length, the first of which begins `now`. `readings` returns
-    /// monotonic counters.
+    /// Creates a logger with slots of this length, the first of which begins `now`. `readings` returns the
+    /// monotonic counters of other components.
     pub fn new(
         data: &DataDir,
         slot: Duration,
@@ -116,6 +125,7 @@ impl SystemLogger {
         let begun = SlotStart { at: now, readings: readings(), lost: 0, processor: processor_seconds() };
         Self {
             readings: Box::new(readings),
+            counters: QueryCounters::default(),
             times: Histogram::new(),
             slot: slot.max(Duration::from_secs(1)),
             root: data.root().to_path_buf(),
@@ -123,9 +133,17 @@ impl SystemLogger {
         }
     }
 
-    /// Records the latency of a query.
-    pub fn observe_query(&self, took: Duration) {
+    /// Records the latency and the cache use of a query.
+    pub fn observe_query(&self, took: Duration, cache: CacheUse) {
         self.times.add(took);
+        let counters = &self.counters;
+        let counter = if cache == CacheUse::Hit { &counters.hits } else { &counters.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Records a failed query.
+    pub fn observe_failure(&self) {
+        self.counters.failures.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Logs the slot if it is over. Slots end at whole multiples of their length, whenever they began.
@@ -142,8 +160,17 @@ impl SystemLogger {
         self.end(&mut self.begun.lock().unwrap_or_else(PoisonError::into_inner), now, lost)
     }
 
+    /// Returns the counters of all components.
+    fn readings(&self) -> SystemCounters {
+        let mut readings = (self.readings)();
+        readings.errors += self.counters.failures.load(Ordering::Relaxed);
+        readings.cache_hits += self.counters.hits.load(Ordering::Relaxed);
+        readings.cache_misses += self.counters.misses.load(Ordering::Relaxed);
+        readings
+    }
+
     fn end(&self, begun: &mut SlotStart, now: Timestamp, lost: u64) -> SystemRecord {
-        let readings = (self.readings)();
+        let readings = self.readings();
         let processor = processor_seconds();
         let (queries, latency) = self.times.take();
         let record = SystemRecord {
@@ -280,10 +307,13 @@ mod tests {
             SystemLogger::new(&data, Duration::from_secs(60), Timestamp::from_millis(90_000), readings);
         fetched.store(1007, Ordering::Relaxed);
         for millis in 1..=100 {
-            slots.observe_query(Duration::from_millis(millis));
+            slots.observe_query(Duration::from_millis(millis), CacheUse::Miss);
         }
+        slots.observe_query(Duration::from_millis(100), CacheUse::Hit);
+        slots.observe_failure();
         let record = slots.finish(Timestamp::from_millis(120_000), 3);
-        assert_eq!((record.done.fetched, record.queries, record.log_lost), (7, 100, 3));
+        assert_eq!((record.done.fetched, record.queries, record.log_lost), (7, 101, 3));
+        assert_eq!((record.done.cache_hits, record.done.cache_misses, record.done.errors), (1, 100, 1));
         let near = |value: Option<f64>, wanted: f64| (value.unwrap() / wanted - 1.0).abs() < 0.06;
         assert!(near(record.latency.p50, 50.0) && near(record.latency.p90, 90.0), "{record:?}");
         assert!(near(record.latency.p99, 99.0) && near(record.latency.mean, 50.5), "{record:?}");
@@ -310,8 +340,8 @@ mod tests {
             Timestamp::from_millis(90_000),
             SystemCounters::default,
         );
-        slots.observe_query(Duration::MAX);
-        slots.observe_query(Duration::ZERO);
+        slots.observe_query(Duration::MAX, CacheUse::Miss);
+        slots.observe_query(Duration::ZERO, CacheUse::Miss);
         for seconds in [91, 119, 120, 125, 181, 60] {
             slots.tick(Timestamp::from_millis(seconds * 1000), &log);
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use pharos_core::Config;
 use pharos_index::EmbeddedIndex;
-use pharos_query::{SearchRequest, SearchService};
+use pharos_query::{QueryProcessor, SearchRequest};
 
 const USAGE: &str = "usage: search DATA_DIRECTORY QUERY...";
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let index = Arc::new(EmbeddedIndex::open_reader(&directory)?);
-    let search = SearchService::new(index, &Config::default());
+    let search = QueryProcessor::new(index, &Config::default());
     let response = search.run(&SearchRequest { size: 5, explain: true, ..SearchRequest::new(query) })?;
 
     let about = if response.total_is_exact { "" } else { "about " };

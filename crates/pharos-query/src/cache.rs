@@ -27,27 +27,12 @@ pub(crate) mod result_lists;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pharos_text::vocabulary::Vocabulary;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use self::history_results::HistoryCache;
 use self::responses::ResponseCache;
 use self::result_lists::ResultListCache;
 use crate::rank::boost::RankingRules;
 use crate::rank::user_weight::ClickStamp;
-
-/// The use of the cache for a response.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CacheUse {
-    /// The response was cached.
-    Hit,
-    /// The result list or the results of history were cached; at most latest was searched.
-    Partly,
-    /// Nothing was cached.
-    #[default]
-    Miss,
-}
 
 /// Everything a response depends on besides the request.
 #[derive(Clone)]

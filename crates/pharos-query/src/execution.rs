@@ -7,19 +7,19 @@ use pharos_core::config::ScoreWeights;
 use pharos_core::{PageId, PageUrl, SiteId};
 use pharos_index::read::facets::FacetCount;
 use pharos_index::{Candidate, Facet, IndexError, PageLabel, Query, StoredPage};
+use pharos_mining::CacheUse;
 
-use crate::cache::responses::cache_text;
 use crate::cache::result_lists::{FacetCounts, ListKey, ListedResult, ResultList};
-use crate::cache::{CacheUse, QueryCaches, ResponseState, record_lookup};
+use crate::cache::{QueryCaches, ResponseState, record_lookup};
 use crate::language::expression::Expression;
 use crate::language::filters::Age;
 use crate::rank::Ranker;
 use crate::rank::combine::ScoreParts;
+use crate::request::{QueryKey, SearchRequest};
 use crate::response::{FacetValue, HitExplanation, QueryExplanation, SearchHit, SearchResponse};
 use crate::retrieval::arrange::arrange;
 use crate::retrieval::fold::{DuplicateFolder, FoldedResult};
-use crate::retrieval::retriever::{COUNT_LIMIT, RankedResults, ResultOptions, RetrievalQuery, Retriever};
-use crate::search::SearchRequest;
+use crate::retrieval::retriever::{COUNT_LIMIT, RankedResults, RetrievalQuery, Retriever};
 use crate::snippet::highlight::{Marker, mark_html};
 use crate::snippet::make_snippet;
 use crate::stage_timer::StageTimer;
@@ -30,6 +30,7 @@ const FACET_VALUES: usize = 10;
 /// The execution of one query on one view of the index.
 pub(crate) struct QueryExecution<'a> {
     pub(crate) request: &'a SearchRequest,
+    pub(crate) query: &'a QueryKey,
     pub(crate) expression: &'a Expression,
     pub(crate) retriever: Retriever<'a>,
     pub(crate) caches: &'a QueryCaches,
@@ -40,7 +41,7 @@ pub(crate) struct QueryExecution<'a> {
 
 impl QueryExecution<'_> {
     pub(crate) fn fill(&self, response: &mut SearchResponse) -> Result<(), IndexError> {
-        let (list, found) = match self.cached_list(&response.query, response.page) {
+        let (list, found) = match self.cached_list(response.page) {
             Some(list) => {
                 response.cache = CacheUse::Partly;
                 (list, None)
@@ -51,9 +52,7 @@ impl QueryExecution<'_> {
                 let stage = StageTimer::start();
                 let list = Arc::new(self.build_list(&found)?);
                 stage.stop("arrange");
-                self.caches
-                    .result_lists
-                    .insert(self.list_key(&response.generation, &response.query), Arc::clone(&list));
+                self.caches.result_lists.insert(self.list_key(&response.generation), Arc::clone(&list));
                 (list, Some(found))
             }
         };
@@ -64,10 +63,10 @@ impl QueryExecution<'_> {
         let first = (response.page - 1).saturating_mul(self.size);
         let shown = list.results.get(first..).unwrap_or_default();
         let stage = StageTimer::start();
-        self.fill_hits(&shown[..shown.len().min(self.size)], response)?;
+        let shown = self.fill_hits(&shown[..shown.len().min(self.size)], response)?;
         stage.stop("show");
         if let Some(found) = found.as_ref().filter(|_| self.request.explain) {
-            self.explain(found, response)?;
+            self.explain(found, &shown, response)?;
         }
         if let Some(query) = list.index_query.as_ref().filter(|_| self.request.facets) {
             if list.facets.get().is_none() {
@@ -82,26 +81,23 @@ impl QueryExecution<'_> {
         Ok(())
     }
 
-    fn list_key(&self, generation: &str, text: &str) -> ListKey {
-        let &SearchRequest { all, newest_first, any_word, .. } = self.request;
-        let (generation, text) = (generation.to_string(), cache_text(text, &self.request.filters));
-        ListKey { generation, text, size: self.size, all, newest_first, any_word }
+    fn list_key(&self, generation: &str) -> ListKey {
+        ListKey { generation: generation.to_string(), query: self.query.clone(), size: self.size }
     }
 
     /// Returns the cached list that a further result page belongs to, even if the index has changed since, or the
     /// list of the current state.
-    fn cached_list(&self, text: &str, page: usize) -> Option<Arc<ResultList>> {
+    fn cached_list(&self, page: usize) -> Option<Arc<ResultList>> {
         let lists = &self.caches.result_lists;
         if self.request.explain {
             return None;
         }
         let followed = self.request.generation.as_ref().filter(|_| page > 1);
-        if let Some(list) = followed.and_then(|generation| lists.get(&self.list_key(generation, text))) {
+        if let Some(list) = followed.and_then(|generation| lists.get(&self.list_key(generation))) {
             record_lookup("lists", true);
             return Some(list);
         }
-        let now =
-            lists.get(&self.list_key(&self.state.generation, text)).filter(|_| self.caches.is_enabled())?;
+        let now = lists.get(&self.list_key(&self.state.generation)).filter(|_| self.caches.is_enabled())?;
         let is_current = now.state == *self.state && !now.is_partial;
         is_current.then(|| {
             record_lookup("lists", true);
@@ -111,16 +107,14 @@ impl QueryExecution<'_> {
 
     /// Retrieves the results. If the results of history are cached, only the latest generations are searched.
     fn retrieve(&self, text: &str) -> Result<(RankedResults, CacheUse), IndexError> {
-        let &SearchRequest { all, newest_first, any_word, explain, .. } = self.request;
-        let options = ResultOptions { all, newest_first, any_word };
+        let options = self.request.options;
         let retrieval_query = RetrievalQuery { expression: self.expression, text, options };
-        if explain || !self.caches.is_enabled() {
+        if self.request.explain || !self.caches.is_enabled() {
             let retriever = Retriever { state: None, ..self.retriever };
             return Ok((retriever.retrieve(retrieval_query)?, CacheUse::Miss));
         }
-        let key = (cache_text(text, &self.request.filters), options);
         let history = self.retriever.view.history();
-        let cached = history.and_then(|history| self.caches.history_results.get(&key, history));
+        let cached = history.and_then(|history| self.caches.history_results.get(self.query, history));
         if let Some(cached) = cached
             && let Some(found) = self.retriever.retrieve_with_history(retrieval_query, &cached)?
         {
@@ -130,7 +124,7 @@ impl QueryExecution<'_> {
         record_lookup("lists", false);
         let mut found = self.retriever.retrieve(retrieval_query)?;
         if let Some(list) = found.history.take() {
-            self.caches.history_results.insert(key, list);
+            self.caches.history_results.insert(self.query.clone(), list);
         }
         Ok((found, CacheUse::Miss))
     }
@@ -138,7 +132,7 @@ impl QueryExecution<'_> {
     /// Folds duplicates and arranges the results on pages.
     fn build_list(&self, found: &RankedResults) -> Result<ResultList, IndexError> {
         let candidates: Vec<Candidate> = found.results.iter().map(|scored| scored.candidate).collect();
-        let results = if self.request.all {
+        let results = if self.request.options.all {
             candidates.into_iter().map(FoldedResult::single).collect()
         } else {
             let mut fold = DuplicateFolder::default();
@@ -146,7 +140,8 @@ impl QueryExecution<'_> {
             fold.finish()
         };
         let sites: Vec<SiteId> = results.iter().map(|folded| folded.shown_page.page.site()).collect();
-        let in_order = self.request.all || self.request.newest_first || self.expression.names_sites();
+        let options = self.request.options;
+        let in_order = options.all || options.newest_first || self.expression.names_sites();
         let per_site = if in_order { 0 } else { self.retriever.query.per_site };
         let placed = arrange(&sites, self.size, per_site).into_iter().map(|place| {
             let folded = &results[place.rank];
@@ -171,8 +166,12 @@ impl QueryExecution<'_> {
         })
     }
 
-    /// Fills in the results of one page. Pages deleted meanwhile are left out.
-    fn fill_hits(&self, shown: &[ListedResult], response: &mut SearchResponse) -> Result<(), IndexError> {
+    /// Fills in the results of one page and returns their places in the index. Pages deleted meanwhile are left out.
+    fn fill_hits(
+        &self,
+        shown: &[ListedResult],
+        response: &mut SearchResponse,
+    ) -> Result<Vec<Candidate>, IndexError> {
         let view = self.retriever.view;
         let pages: Vec<PageId> = shown.iter().map(|listed| listed.page).collect();
         let existing = view.candidates(&pages)?.into_iter().zip(shown);
@@ -183,10 +182,16 @@ impl QueryExecution<'_> {
         let stored = view.stored(&candidates)?;
         response.hits =
             existing.iter().zip(stored).map(|((_, listed), page)| build_hit(page, listed, &words)).collect();
-        Ok(())
+        Ok(candidates)
     }
 
-    fn explain(&self, found: &RankedResults, response: &mut SearchResponse) -> Result<(), IndexError> {
+    /// Adds explanations of the query and of the results, whose places in the index are `shown`.
+    fn explain(
+        &self,
+        found: &RankedResults,
+        shown: &[Candidate],
+        response: &mut SearchResponse,
+    ) -> Result<(), IndexError> {
         let ranker = Ranker {
             config: self.retriever.rank,
             query_words: &found.query_words,
@@ -205,18 +210,10 @@ impl QueryExecution<'_> {
         });
         let parts: HashMap<PageId, ScoreParts> =
             found.results.iter().map(|k| (k.candidate.page, k.parts)).collect();
-        let pages: Vec<PageId> = response
-            .hits
-            .iter()
-            .filter_map(|hit| PageUrl::parse(&hit.url).ok())
-            .map(|url| url.id())
-            .collect();
-        for (hit, page) in response.hits.iter_mut().zip(self.retriever.view.candidates(&pages)?) {
-            let Some((candidate, parts)) = page.and_then(|page| Some((page, parts.get(&page.page)?))) else {
-                continue;
-            };
-            let evidence = self.retriever.view.evidence(&[candidate], &found.query_words.terms)?;
-            let words = evidence.first().map(|evidence| ranker.explain_words(evidence)).unwrap_or_default();
+        let evidence = self.retriever.view.evidence(shown, &found.query_words.terms)?;
+        for ((hit, candidate), evidence) in response.hits.iter_mut().zip(shown).zip(&evidence) {
+            let Some(parts) = parts.get(&candidate.page) else { continue };
+            let words = ranker.explain_words(evidence);
             hit.explanation = Some(HitExplanation { parts: parts.contributions(weights), words });
         }
         Ok(())

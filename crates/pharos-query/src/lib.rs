@@ -5,17 +5,17 @@
 //!               ─ fold duplicates, arrange on pages ─▶ ResultList ─ snippets ─▶ SearchResponse
 //! ```
 //!
-//! The result page, the command line and the API print the same [`SearchResponse`]. Responses, result lists and the
+//! The result page, the command line and the API open one [`SearchService`], which follows the logs, and print the same
+//! [`SearchResponse`]. A [`QueryProcessor`] alone answers queries without logs. Responses, result lists and the
 //! results of the history generation are [cached](cache).
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use std::sync::Arc;
-//! use pharos_index::EmbeddedIndex;
 //! use pharos_query::{SearchRequest, SearchService};
 //!
-//! let index = Arc::new(EmbeddedIndex::open_reader("data/index".as_ref())?);
-//! let search = SearchService::new(index, &pharos_core::Config::default());
+//! # let index: std::sync::Arc<dyn pharos_index::Index> = todo!();
+//! # let logs: pharos_mining::Logs = todo!();
+//! let search = SearchService::open(index, logs, "data/models".as_ref(), &pharos_core::Config::default())?;
 //! for hit in search.run(&SearchRequest::new("灯塔 -site:example.org"))?.hits {
 //!     println!("{}\n  {}", hit.title, hit.snippet);
 //! }
@@ -30,7 +30,7 @@
 //! * `*_html` fields are safe to insert into a page: all foreign text is escaped.
 //!
 //! # Modules
-//! `language` parser, expressions, filters, intent · `retrieval` candidates, scoring, folding, arrangement · `rank` models
+//! `service` the service · `learning` logs, clicks, suggestions, related queries · `processor` one query · `language` parser, expressions, filters, intent · `retrieval` candidates, scoring, folding, arrangement · `rank` models
 //! and features · `cache` responses, result lists, history results · `snippet` excerpts and highlighting · `assist`
 //! suggestions and corrections · `evaluate` runs on test collections, resistance to spam.
 
@@ -39,19 +39,23 @@ pub mod cache;
 pub mod evaluate;
 mod execution;
 pub mod language;
+mod learning;
+mod processor;
 pub mod rank;
+mod request;
 pub mod response;
 mod retrieval;
-mod search;
+mod service;
 mod snippet;
 mod stage_timer;
 
 pub use assist::suggestion_sources::{Suggestion, SuggestionOrigin, SuggestionSources};
-pub use cache::CacheUse;
 pub use evaluate::retrieval_evaluation::RetrievalEvaluation;
 pub use language::filters::{Age, Filters};
 pub use language::intent::QueryKind;
-pub use pharos_index::ResultFields;
+pub use learning::query_log::{PAGE_PRODUCT, ReportedClick, RequestClient};
+pub use processor::{CacheLookup, PendingQuery, QueryError, QueryProcessor};
 pub use rank::user_weight::{ClickRules, Clicks};
-pub use response::{HitExplanation, QueryExplanation, SearchHit, SearchResponse};
-pub use search::{QueryError, SearchRequest, SearchService};
+pub use request::{ResultOptions, SearchRequest};
+pub use response::{HitExplanation, IndexedPage, QueryExplanation, SearchHit, SearchResponse};
+pub use service::SearchService;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use pharos_core::config::{RankModel, ScoreCombination};
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_mining::CacheUse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::cache::CacheUse;
 use crate::language::intent::QueryKind;
 use crate::rank::WordScore;
 use crate::rank::combine::Contribution;
@@ -54,6 +55,26 @@ pub struct SearchResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub explanation: Option<QueryExplanation>,
+}
+
+/// The index entry of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexedPage {
+    pub url: PageUrl,
+    pub title: String,
+    pub lang: String,
+    pub fetched: Timestamp,
+    /// Position of the stored response in the library.
+    pub position: LibraryPosition,
+    /// `true` if the cached page may be shown.
+    pub archive: bool,
+}
+
+impl IndexedPage {
+    /// Returns the title, or the URL if there is none.
+    pub fn title_or_url(&self) -> &str {
+        if self.title.trim().is_empty() { self.url.as_str() } else { &self.title }
+    }
 }
 
 /// The number of results with a facet value.

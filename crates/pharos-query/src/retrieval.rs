@@ -2,8 +2,10 @@
 
 pub(crate) mod arrange;
 pub(crate) mod candidate_source;
+mod cosines;
 pub(crate) mod fold;
 pub(crate) mod retriever;
+mod scoring;
 pub(crate) mod similar_pages;
 
 #[cfg(test)]

@@ -7,19 +7,18 @@
 //! ```text
 //! connection ─▶ server/   limits, TLS, event loop, HTTP ─▶ router, middleware ─▶ Visitor (language, parameters)
 //!            ─▶ pages/    HTML pages            api/   JSON, OpenAPI, RSS, CSV          admin/   the operator's desk
-//!            ─▶ state/    AppState: search, library, catalog, on the worker pool; query log and learning
+//!            ─▶ state/    AppState: search, library, catalog, on the worker pool
 //! ```
 //!
 //! ```no_run
 //! # async fn example(search: std::sync::Arc<pharos_query::SearchService>, library: std::sync::Arc<dyn pharos_store::Library>,
-//! # data: pharos_store::DataDir, learning: std::sync::Arc<pharos_web::Learning>,
+//! # data: pharos_store::DataDir,
 //! # builds: std::sync::Arc<pharos_engine::build::runner::BuildRunner>) -> std::io::Result<()> {
 //! let service = pharos_web::Service {
 //!     data,
 //!     search,
 //!     library,
 //!     config: Default::default(),
-//!     learning,
 //!     metrics: pharos_web::install_metrics().expect("no other recorder is installed"),
 //!     settings: pharos_web::SettingsSource::new("data/pharos.toml", || Ok(Default::default())),
 //!     builds,
@@ -38,7 +37,7 @@
 //!
 //! # Folders
 //! `server` connections, limits, routes · `pages` HTML pages · `api` JSON, OpenAPI, feeds · `admin` the desk, with the steps
-//! for a new page · `state` shared state, query log, learning.
+//! for a new page · `state` shared state.
 
 mod admin;
 mod api;
@@ -54,5 +53,4 @@ pub use server::metrics::{Metrics, MetricsError, install_metrics};
 pub use server::router::router;
 pub use server::{listen, serve};
 pub use state::Service;
-pub use state::learning::Learning;
 pub use state::settings::{LoadedSettings, SettingsSource};

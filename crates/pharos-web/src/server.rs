@@ -135,7 +135,7 @@ pub async fn serve(
     if let Some(watching) = watching {
         watching.abort();
     }
-    app.service().learning.stop();
+    app.service().search.stop();
     Ok(())
 }
 

@@ -4,14 +4,10 @@
 
 pub(crate) mod cached_copy;
 pub(crate) mod cleaned_copy;
-pub(crate) mod impressions;
-pub(crate) mod learning;
 pub(crate) mod page_status;
-pub(crate) mod query_log;
 mod service;
 pub(crate) mod settings;
 pub(crate) mod submission;
-mod visit_sessions;
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,12 +16,10 @@ use std::time::{Duration, Instant};
 
 use pharos_core::{Config, PageUrl};
 use pharos_mining::LogStatistics;
-use pharos_query::ResultFields;
-use pharos_query::{SearchRequest, SearchResponse, Suggestion};
+use pharos_query::{CacheLookup, IndexedPage, PendingQuery, SearchRequest, SearchResponse, Suggestion};
 use tokio::sync::{oneshot, watch};
 
 use self::cached_copy::{CachedPageLookup, CachedPageRequest};
-use self::learning::LearningState;
 pub use self::service::Service;
 pub(crate) use self::service::ServiceError;
 use crate::admin::Desk;
@@ -33,6 +27,7 @@ use crate::api;
 use crate::server::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
 use crate::server::rate_limit::RequestLimits;
 use crate::server::response_budget::ResponseBudget;
+use crate::server::visitor::Visitor;
 use crate::server::worker_pool::WorkerPool;
 
 /// Delay before a request is rejected because the queue is full.
@@ -119,32 +114,39 @@ impl AppState {
 
     /// Runs a search, from the cache or through the query queue.
     pub(crate) async fn search(&self, request: SearchRequest) -> Result<SearchResponse, ServiceError> {
-        let start = Instant::now();
-        let service = &self.0.service;
-        let mut answer = match service.search.cached_response(&request)? {
-            Some(cached) => cached,
-            None => self.search_uncached(request).await?,
-        };
-        let learning = &service.learning.shared;
-        learning.record_answer(start.elapsed(), answer.cache);
-        answer.suggestions = learning.related_queries(&answer.query);
-        Ok(answer)
+        match self.0.service.search.lookup(request)? {
+            CacheLookup::Cached(response) => Ok(*response),
+            CacheLookup::Missing(pending) => self.search_uncached(*pending).await,
+        }
     }
 
-    async fn search_uncached(&self, request: SearchRequest) -> Result<SearchResponse, ServiceError> {
+    async fn search_uncached(&self, pending: PendingQuery) -> Result<SearchResponse, ServiceError> {
         self.run_blocking(move |service| {
             let start = Instant::now();
-            let answer = service.search.run(&request);
+            let response = service.search.complete(pending);
             metrics::histogram!(QUERY_SECONDS).record(start.elapsed());
-            Ok(answer.inspect_err(|_| service.learning.shared.record_failure())?)
+            Ok(response?)
         })
         .await
+    }
+
+    /// Logs a query and its results. Returns the id of the impression, which the links carry; empty if logging is off.
+    pub(crate) fn log_response(
+        &self,
+        visitor: &Visitor,
+        product: &str,
+        request: &SearchRequest,
+        response: &SearchResponse,
+    ) -> String {
+        let client = visitor.request_client(self.config().web.behind_proxy);
+        let source = visitor.query_source();
+        self.0.service.search.log_response(&client, source, product, request, response)
     }
 
     /// Returns pages similar to one.
     pub(crate) async fn similar(&self, url: PageUrl, size: usize) -> Result<SearchResponse, ServiceError> {
         self.run_blocking(move |service| {
-            let answer = service.search.similar(&url, size)?;
+            let answer = service.search.processor().similar(&url, size)?;
             // The query was not typed by a user: there is nothing to correct.
             Ok(SearchResponse { corrected: None, ..answer })
         })
@@ -152,24 +154,19 @@ impl AppState {
     }
 
     /// Completes a partial query.
-    pub(crate) fn suggest(&self, typed: &str, count: usize) -> Vec<Suggestion> {
+    pub(crate) fn suggest(&self, typed: &str, count: usize) -> Result<Vec<Suggestion>, ServiceError> {
         let start = Instant::now();
-        let suggestions = self.0.service.search.suggestion_sources().suggest(typed, count);
+        let suggestions = self.0.service.search.suggest(typed, count)?;
         metrics::histogram!(SUGGEST_SECONDS).record(start.elapsed());
-        suggestions
-    }
-
-    /// Returns the learning state.
-    pub(crate) fn learning(&self) -> &LearningState {
-        &self.0.service.learning.shared
+        Ok(suggestions)
     }
 
     /// Runs work with the log statistics.
-    pub(crate) async fn with_memory<T: Default + Send + 'static>(
+    pub(crate) async fn with_statistics<T: Default + Send + 'static>(
         &self,
         read: impl FnOnce(&LogStatistics) -> T + Send + 'static,
     ) -> Result<T, ServiceError> {
-        self.run_blocking(move |service| Ok(service.learning.shared.with_memory(read))).await
+        self.run_blocking(move |service| Ok(service.search.with_statistics(read))).await
     }
 
     /// Returns the number of searchable pages, possibly cached.
@@ -178,7 +175,7 @@ impl AppState {
         if let Some(pages) = self.0.pages.get(self.is_queue_full()) {
             return Ok(pages);
         }
-        let pages = self.run_blocking(|service| Ok(service.search.pages()?)).await?;
+        let pages = self.run_blocking(|service| Ok(service.search.processor().pages()?)).await?;
         self.0.pages.set(pages);
         Ok(pages)
     }
@@ -186,7 +183,7 @@ impl AppState {
     /// Returns the current number of searchable pages, without going through the query queue.
     pub(crate) async fn searchable_pages_now(&self) -> Result<u64, ServiceError> {
         let search = Arc::clone(&self.0.service.search);
-        Ok(tokio::task::spawn_blocking(move || search.pages()).await??)
+        Ok(tokio::task::spawn_blocking(move || search.processor().pages()).await??)
     }
 
     /// Returns `true` if the query queue is full.
@@ -195,8 +192,8 @@ impl AppState {
     }
 
     /// Returns the index entry of a page.
-    pub(crate) async fn indexed_page(&self, url: PageUrl) -> Result<Option<ResultFields>, ServiceError> {
-        self.run_blocking(move |service| Ok(service.search.page(url.id())?)).await
+    pub(crate) async fn indexed_page(&self, url: PageUrl) -> Result<Option<IndexedPage>, ServiceError> {
+        self.run_blocking(move |service| Ok(service.search.processor().page(url.id())?)).await
     }
 
     /// Returns the cached page.

@@ -11,6 +11,7 @@ use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
 use pharos_engine::build::runner::BuildRunner;
 use pharos_index::{EmbeddedIndex, Index, IndexChange, IndexDocument};
+use pharos_mining::Logs;
 use pharos_mining::system::SystemCounters;
 use pharos_query::SearchService;
 use pharos_store::catalog::CatalogChange;
@@ -21,7 +22,7 @@ use pharos_store::{
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-use crate::{Learning, LoadedSettings, Service, SettingsSource, install_metrics};
+use crate::{LoadedSettings, Service, SettingsSource, install_metrics};
 
 /// A page of the test engine.
 pub(crate) struct TestPage {
@@ -78,14 +79,14 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
         index.apply(vec![IndexChange::Put(Box::new(document))]).unwrap();
     }
     index.commit(library.end().unwrap()).unwrap();
-    let search = Arc::new(SearchService::new(Arc::new(index), &config));
     let metrics = install_metrics().unwrap();
     let data = DataDir::at(dir.path());
-    let learning = Learning::start(&data, &config, Arc::clone(&search), SystemCounters::default).unwrap();
-    let (library, config, learning) = (Arc::new(library), Arc::new(config), Arc::new(learning));
+    let logs = Logs::open(&data, &config, SystemCounters::default);
+    let search = SearchService::open(Arc::new(index), logs, &data.models(), &config).unwrap();
+    let (search, library, config) = (Arc::new(search), Arc::new(library), Arc::new(config));
     let builds = Arc::new(BuildRunner::new(data.clone(), &config));
     let settings = settings_of(&data);
-    (dir, Service { data, search, library, config, learning, metrics, settings, builds })
+    (dir, Service { data, search, library, config, metrics, settings, builds })
 }
 
 /// Returns a settings source that reads only the file of the data directory.

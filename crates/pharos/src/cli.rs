@@ -414,9 +414,9 @@ pub(crate) struct SearchArgs {
     /// link:, url:, related:; quote the query, or put it after -- if it begins with a minus
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
-    /// Number of results per page
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub(crate) number: usize,
+    /// Number of results per page [default: query.page_size]
+    #[arg(short = 'n', long, alias = "size", value_name = "N")]
+    pub(crate) number: Option<usize>,
     /// Number of the result page
     #[arg(long, default_value_t = 1)]
     pub(crate) page: usize,

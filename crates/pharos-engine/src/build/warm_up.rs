@@ -55,7 +55,7 @@ pub(crate) fn warm_up(
 
 /// Returns the most frequent recent queries of the query log.
 fn frequent_queries(data: &DataDir, config: &Config) -> Vec<String> {
-    match LogStatistics::open(data, config, SystemClock.now()) {
+    match LogStatistics::open(data, &config.hot, SystemClock.now()) {
         Ok(memory) => memory.frequent(QUERIES),
         Err(error) => {
             warn!(%error, "cannot read the query log");

@@ -39,6 +39,7 @@ fn click(
         kind: ClickKind::Result,
         searched: searched.to_string(),
         rank: Some(rank),
+        page_size: None,
         order: None,
         url: Some(url.to_string()),
         query: None,

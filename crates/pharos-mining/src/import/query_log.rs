@@ -17,7 +17,7 @@ use std::io;
 
 use crate::import::timestamps::{UtcOffset, parse_ctime, parse_date, parse_time, write_ctime};
 use crate::import::{ImportOptions, LogSource, RecordCounter, five_lines};
-use crate::log::records::{AnyRecord, CacheState, QueryRecord, new_id};
+use crate::log::records::{AnyRecord, CacheUse, QueryRecord, new_id};
 
 /// Cache state of a response that did not come from the cache.
 const NOT_CACHED: &str = "Database";
@@ -34,9 +34,9 @@ pub(crate) fn read_five_lines(
     five_lines(source, options.zone, out, |at, [address, cache, query, page]| {
         let page = page.parse().ok().filter(|page| *page > 0).ok_or("no page number")?;
         let cache = match cache {
-            NOT_CACHED => Some(CacheState::Miss),
+            NOT_CACHED => Some(CacheUse::Miss),
             UNKNOWN => None,
-            _ => Some(CacheState::Hit),
+            _ => Some(CacheUse::Hit),
         };
         let (id, visit, query) = (new_id(), visit(options, address), query.to_string());
         Ok(AnyRecord::Query(QueryRecord { id, at, visit, query, page, cache, ..QueryRecord::default() }))
@@ -52,8 +52,8 @@ pub(crate) fn visit(options: &ImportOptions, address: &str) -> String {
 pub fn write_five_lines(record: &QueryRecord, zone: UtcOffset) -> String {
     let time = write_ctime(record.at, ' ', zone);
     let cache = match record.cache {
-        Some(CacheState::Miss) => NOT_CACHED,
-        Some(CacheState::Hit | CacheState::Partly) => CACHED,
+        Some(CacheUse::Miss) => NOT_CACHED,
+        Some(CacheUse::Hit | CacheUse::Partly) => CACHED,
         None => UNKNOWN,
     };
     format!("{time}\n{UNKNOWN}\n{cache}\n{}\n{}\n", one_line(&record.query), record.page.max(1))
@@ -164,7 +164,7 @@ mod tests {
         let text = "Fri Mar 21 00:00:02 2003\n218.24.100.77\nDatabase\n老歌\n3\n";
         let (records, _) = queries(ImportFormat::Query5, text);
         let record = &records[0];
-        assert_eq!((record.query.as_str(), record.page, record.cache), ("老歌", 3, Some(CacheState::Miss)));
+        assert_eq!((record.query.as_str(), record.page, record.cache), ("老歌", 3, Some(CacheUse::Miss)));
         assert_eq!(record.at, at("2003-03-21T00:00:02Z"));
         assert_eq!(record.visit.len(), 16);
         let written = write_five_lines(record, UtcOffset::UTC);
@@ -182,7 +182,7 @@ mod tests {
         );
         let (records, imported) = queries(ImportFormat::Query5, &text);
         assert_eq!(records.len(), 2);
-        assert!(records.iter().all(|r| r.cache == Some(CacheState::Hit) && r.visit == records[0].visit));
+        assert!(records.iter().all(|r| r.cache == Some(CacheUse::Hit) && r.visit == records[0].visit));
         assert_eq!(imported.dropped["a line is missing"], 2);
         assert_eq!((imported.dropped["no page number"], imported.dropped["no time"]), (1, 1));
     }

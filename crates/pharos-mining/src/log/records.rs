@@ -12,6 +12,7 @@ use pharos_core::Timestamp;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::ToSchema;
 
 use crate::log::AccessRecord;
 use crate::log::privacy::{path_of, site_of};
@@ -88,15 +89,16 @@ pub enum QuerySource {
     Link,
 }
 
-/// Source of a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The use of the cache for a response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum CacheState {
-    /// From the response cache.
+pub enum CacheUse {
+    /// The response was cached.
     Hit,
-    /// Parts of it from caches.
+    /// The result list or the results of history were cached; at most latest was searched.
     Partly,
-    /// From the index.
+    /// Nothing was cached.
+    #[default]
     Miss,
 }
 
@@ -154,7 +156,7 @@ pub struct QueryRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheState>,
+    pub cache: Option<CacheUse>,
     /// Response time in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<f64>,
@@ -162,6 +164,9 @@ pub struct QueryRecord {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub generation: String,
 }
+
+/// Results per page of a click that does not state it: from another engine, or logged before release 0.2.
+const USUAL_PAGE_SIZE: u32 = 10;
 
 /// An impression: the results or suggestions shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -175,6 +180,9 @@ pub struct ImpressionRecord {
     /// The query as typed.
     #[serde(default)]
     pub query: String,
+    /// Results per page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_size: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ShownResult>,
     /// Related queries in order.
@@ -228,6 +236,9 @@ pub struct ClickRecord {
     /// Rank of the clicked item, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
+    /// Results per page of the impression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_size: Option<u32>,
     /// Number of the click on this impression, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
@@ -241,6 +252,14 @@ pub struct ClickRecord {
     /// `leave` with the same impression and rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dwell_ms: Option<u64>,
+}
+
+impl ClickRecord {
+    /// Returns the number of the result page that was clicked on, from 1.
+    pub fn result_page(&self) -> u32 {
+        let size = self.page_size.filter(|size| *size > 0).unwrap_or(USUAL_PAGE_SIZE);
+        (self.rank.unwrap_or(1).max(1) - 1) / size + 1
+    }
 }
 
 /// The clicked element.

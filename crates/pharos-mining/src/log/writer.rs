@@ -127,6 +127,11 @@ impl LogWriter {
         Self { shared: Arc::new(shared) }
     }
 
+    /// Returns `true` if records are written, not discarded.
+    pub fn is_enabled(&self) -> bool {
+        self.shared.lines.is_some()
+    }
+
     /// Logs a query.
     pub fn query(&self, record: QueryRecord) {
         self.enqueue(record);

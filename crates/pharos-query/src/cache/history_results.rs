@@ -21,7 +21,7 @@ use pharos_index::{
 
 use super::{ResponseState, record_size};
 use crate::rank::query_words::QueryWords;
-use crate::retrieval::retriever::ResultOptions;
+use crate::request::QueryKey;
 
 /// Estimated memory of a cached query for each byte of its text.
 pub(super) const QUERY_BYTES_PER_TEXT_BYTE: usize = 20;
@@ -139,20 +139,17 @@ fn retrieve_latest(
     view.retrieve(&RetrievalRequest { scope: GenerationScope::Latest, ..*request })
 }
 
-/// The part of a request that determines the results.
-pub(crate) type HistoryKey = (String, ResultOptions);
-
 /// A cache of results of history, evicted by LRU.
-pub(crate) struct HistoryCache(Option<Cache<HistoryKey, Arc<HistoryResults>>>);
+pub(crate) struct HistoryCache(Option<Cache<QueryKey, Arc<HistoryResults>>>);
 
 impl HistoryCache {
     pub(crate) fn new(bytes: usize) -> Self {
-        let weigh = |key: &HistoryKey, list: &Arc<HistoryResults>| {
+        let weigh = |key: &QueryKey, list: &Arc<HistoryResults>| {
             u32::try_from(
-                size_of::<HistoryKey>()
-                    + key.0.len()
+                size_of::<QueryKey>()
+                    + key.text.len()
                     + list.bytes()
-                    + QUERY_BYTES_PER_TEXT_BYTE * key.0.len(),
+                    + QUERY_BYTES_PER_TEXT_BYTE * key.text.len(),
             )
             .unwrap_or(u32::MAX)
         };
@@ -161,11 +158,11 @@ impl HistoryCache {
     }
 
     /// Returns the results of this history.
-    pub(crate) fn get(&self, key: &HistoryKey, history: &str) -> Option<Arc<HistoryResults>> {
+    pub(crate) fn get(&self, key: &QueryKey, history: &str) -> Option<Arc<HistoryResults>> {
         self.0.as_ref()?.get(key).filter(|list| list.history == history)
     }
 
-    pub(crate) fn insert(&self, key: HistoryKey, list: HistoryResults) {
+    pub(crate) fn insert(&self, key: QueryKey, list: HistoryResults) {
         let Some(cache) = &self.0 else { return };
         cache.insert(key, Arc::new(list));
         record_size("history", cache.weighted_size(), cache.entry_count());

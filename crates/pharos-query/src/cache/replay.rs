@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use serde::Serialize;
 
 use super::policy::{PolicyKind, eta};
-use super::responses::collapse_whitespace;
+use crate::request::collapse_whitespace;
 
 /// Tm/Td: the literature assumes that the disk is tens of times slower than memory.
 const MEMORY_TIME_RATIO: f64 = 1.0 / 50.0;

@@ -5,51 +5,16 @@ use std::sync::Arc;
 use moka::sync::Cache;
 
 use super::{ResponseState, record_size};
-use crate::language::filters::Filters;
+use crate::request::QueryKey;
 use crate::response::{FacetValue, SearchHit, SearchResponse};
-use crate::search::SearchRequest;
 
 /// The part of a request that determines its response.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ResponseKey {
-    /// With normalised whitespace. Any other normalisation could change the meaning of the query.
-    text: String,
-    page: usize,
-    size: usize,
-    all: bool,
-    newest_first: bool,
-    any_word: bool,
-    facets: bool,
-}
-
-impl ResponseKey {
-    /// Returns `None` for requests that must not be cached: explanations describe the actual processing.
-    pub(crate) fn new(request: &SearchRequest, text: &str, page: usize, size: usize) -> Option<Self> {
-        let &SearchRequest { all, newest_first, any_word, explain, facets, .. } = request;
-        let text = || cache_text(text, &request.filters);
-        (!explain).then(|| Self { text: text(), page, size, all, newest_first, any_word, facets })
-    }
-}
-
-/// Returns the query text with its filters.
-pub(crate) fn cache_text(text: &str, filters: &Filters) -> String {
-    let mut key = collapse_whitespace(text);
-    if !filters.is_empty() {
-        key.push_str(&filters.to_string());
-    }
-    key
-}
-
-/// Collapses whitespace to single spaces and trims it.
-pub(crate) fn collapse_whitespace(text: &str) -> String {
-    let mut collapsed = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !collapsed.is_empty() {
-            collapsed.push(' ');
-        }
-        collapsed.push_str(word);
-    }
-    collapsed
+    pub(crate) query: QueryKey,
+    pub(crate) page: usize,
+    pub(crate) size: usize,
+    pub(crate) facets: bool,
 }
 
 struct CachedResponse {
@@ -63,7 +28,8 @@ pub(crate) struct ResponseCache(Option<Cache<ResponseKey, Arc<CachedResponse>>>)
 impl ResponseCache {
     pub(crate) fn new(bytes: usize) -> Self {
         let weigh = |key: &ResponseKey, cached: &Arc<CachedResponse>| {
-            let bytes = size_of::<ResponseKey>() + key.text.len() + estimate_bytes(&cached.answer) + 200;
+            let bytes =
+                size_of::<ResponseKey>() + key.query.text.len() + estimate_bytes(&cached.answer) + 200;
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
         let cache = || Cache::builder().max_capacity(bytes as u64).weigher(weigh).build();
@@ -124,19 +90,4 @@ fn estimate_bytes(answer: &SearchResponse) -> usize {
         + texts.into_iter().chain(&answer.suggestions).map(String::len).sum::<usize>()
         + answer.hits.iter().map(of_hit).sum::<usize>()
         + answer.facets.values().flatten().map(of_value).sum::<usize>()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spaces_mean_nothing_and_all_else_does() {
-        let key = |text: &str, page| ResponseKey::new(&SearchRequest::new(text), text, page, 10);
-        assert_eq!(key(" a\u{3000} b\t", 1), key("a b", 1));
-        assert_ne!(key("a b", 1), key("A b", 1));
-        assert_ne!(key("a b", 1), key("a b", 2));
-        let explained = SearchRequest { explain: true, ..SearchRequest::new("a") };
-        assert_eq!(ResponseKey::new(&explained, "a", 1, 10), None);
-    }
 }

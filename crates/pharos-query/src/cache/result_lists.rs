@@ -12,6 +12,7 @@ use pharos_index::Query;
 use super::history_results::QUERY_BYTES_PER_TEXT_BYTE;
 use super::{ResponseState, record_size};
 use crate::language::intent::QueryKind;
+use crate::request::QueryKey;
 use crate::response::FacetValue;
 
 /// Minimum memory for lists, even if nothing else is cached; enough for some hundred lists.
@@ -50,11 +51,8 @@ pub(crate) struct ListedResult {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ListKey {
     pub(crate) generation: String,
-    pub(crate) text: String,
+    pub(crate) query: QueryKey,
     pub(crate) size: usize,
-    pub(crate) all: bool,
-    pub(crate) newest_first: bool,
-    pub(crate) any_word: bool,
 }
 
 /// A cache of result lists, evicted by LRU.
@@ -64,10 +62,10 @@ impl ResultListCache {
     pub(crate) fn new(bytes: usize) -> Self {
         let weigh = |key: &ListKey, list: &Arc<ResultList>| {
             let bytes =
-                size_of::<ListKey>() + key.generation.len() + key.text.len() + size_of::<ResultList>();
+                size_of::<ListKey>() + key.generation.len() + key.query.text.len() + size_of::<ResultList>();
             let bytes = bytes
                 + list.results.len() * size_of::<ListedResult>()
-                + QUERY_BYTES_PER_TEXT_BYTE * key.text.len()
+                + QUERY_BYTES_PER_TEXT_BYTE * key.query.text.len()
                 + 200;
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };

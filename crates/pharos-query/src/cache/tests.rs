@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
 use pharos_index::{EmbeddedIndex, HistoryBuilder, Index, IndexChange, IndexDocument, PageCopy};
+use pharos_mining::CacheUse;
 use proptest::prelude::*;
 
-use crate::{CacheUse, ClickRules, Clicks, SearchRequest, SearchResponse, SearchService};
+use crate::{ClickRules, Clicks, QueryProcessor, ResultOptions, SearchRequest, SearchResponse};
 
 /// An index and its expected content.
 struct TestIndex {
@@ -67,11 +68,11 @@ impl TestIndex {
         self.apply(Vec::new());
     }
 
-    fn search(&self, config: &Config) -> SearchService {
-        SearchService::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
+    fn search(&self, config: &Config) -> QueryProcessor {
+        QueryProcessor::new(Arc::clone(&self.index) as Arc<dyn Index>, config)
     }
 
-    fn uncached(&self, config: &Config) -> SearchService {
+    fn uncached(&self, config: &Config) -> QueryProcessor {
         let mut config = config.clone();
         config.cache.memory.0 = 0;
         self.search(&config)
@@ -134,9 +135,7 @@ fn step() -> impl Strategy<Value = TestStep> {
         TestStep::Search(SearchRequest {
             page,
             size: 3,
-            all,
-            newest_first,
-            any_word,
+            options: ResultOptions { all, newest_first, any_word },
             ..SearchRequest::new(text)
         })
     });
@@ -210,7 +209,7 @@ proptest! {
         for (nth, stays) in changed {
             if stays { index.put(nth, page(nth, &times(nth + 1))) } else { index.remove(nth) }
             let (given, expected) = (cached.run(&request).unwrap(), index.uncached(&config).run(&request).unwrap());
-            let all = SearchRequest { all: true, size: 100, ..SearchRequest::new("lamp") };
+            let all = SearchRequest { options: ResultOptions { all: true, ..ResultOptions::default() }, size: 100, ..SearchRequest::new("lamp") };
             let mut whole = config.clone();
             (whole.query.max_results, whole.query.candidates) = (100, 100);
             let all = index.uncached(&whole).run(&all).unwrap();
@@ -281,7 +280,7 @@ fn partial_responses_are_not_cached() {
 fn clicks_are_seen() {
     let index = small_index();
     let search = index.search(&config());
-    let first = |search: &SearchService, text: &str| search.run(&SearchRequest::new(text)).unwrap();
+    let first = |search: &QueryProcessor, text: &str| search.run(&SearchRequest::new(text)).unwrap();
     let before = first(&search, "lamp");
     assert_eq!(first(&search, "lamp").cache, CacheUse::Hit);
     let last = PageUrl::parse(&before.hits.last().unwrap().url).unwrap().id();
@@ -353,7 +352,11 @@ fn threads_see_one_state_while_the_index_changes() {
             let mut uses = [0; 3];
             while !ends.load(Ordering::Relaxed) {
                 for text in ["lamp", "lamp version3", "page"] {
-                    let request = SearchRequest { size: 20, all: true, ..SearchRequest::new(text) };
+                    let request = SearchRequest {
+                        size: 20,
+                        options: ResultOptions { all: true, ..ResultOptions::default() },
+                        ..SearchRequest::new(text)
+                    };
                     let answer = search.run(&request).unwrap();
                     let of_history = |url: &str| url.contains("copies.example");
                     let shown = answer.hits.iter().filter(|hit| !of_history(&hit.url));

@@ -9,7 +9,7 @@ use pharos_index::{EmbeddedIndex, Index, IndexChange, IndexDocument};
 use pharos_learn::collection::{Collection, TestDocument, TestQuery};
 use pharos_learn::run::Rankings;
 
-use crate::{QueryError, SearchService};
+use crate::{QueryError, QueryProcessor};
 
 /// Memory of the index writer.
 const WRITER_MEMORY: usize = 64 << 20;
@@ -56,7 +56,7 @@ impl RetrievalEvaluation {
         let mut config = config.clone();
         config.query.candidates = config.query.candidates.max(self.ids.len());
         config.query.max_length = usize::MAX;
-        let search = SearchService::new(Arc::clone(&self.index) as Arc<dyn Index>, &config);
+        let search = QueryProcessor::new(Arc::clone(&self.index) as Arc<dyn Index>, &config);
         let rank = |query: &TestQuery| -> Result<(String, Vec<String>), QueryError> {
             let depth = if query.candidates.is_some() { self.ids.len() } else { RANKING_DEPTH };
             let ranked = search.best_with_any_word(&strip_operators(&query.text), depth)?;

@@ -13,7 +13,7 @@ use pharos_index::{
 };
 use serde::Serialize;
 
-use crate::{Clicks, QueryError, SearchRequest, SearchService};
+use crate::{Clicks, QueryError, QueryProcessor, ResultOptions, SearchRequest};
 
 /// Number of relevant pages, of varying quality.
 const HONEST_PAGES: usize = 100;
@@ -138,9 +138,13 @@ fn measure_placement(
     let mut places = [(0, 0.0); 2];
     for (place, combine) in places.iter_mut().zip([ScoreCombination::Sum, ScoreCombination::Product]) {
         config.rank.combine = combine;
-        let search = SearchService::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &config);
+        let search = QueryProcessor::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &config);
         search.set_clicks(clicks(trick, effort));
-        let request = SearchRequest { size: HONEST_PAGES + 1, all: true, ..SearchRequest::new(QUERY) };
+        let request = SearchRequest {
+            size: HONEST_PAGES + 1,
+            options: ResultOptions { all: true, ..ResultOptions::default() },
+            ..SearchRequest::new(QUERY)
+        };
         let answer = search.run(&request)?;
         let found = answer.hits.iter().position(|hit| hit.site == SPAM_SITE).unwrap_or(answer.hits.len());
         *place = (found + 1, answer.hits.get(found).map_or(0.0, |hit| f64::from(hit.score)));

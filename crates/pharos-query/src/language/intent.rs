@@ -79,14 +79,14 @@ mod tests {
     use pharos_text::Analyser;
 
     use super::*;
-    use crate::{SearchRequest, SearchService};
+    use crate::{QueryProcessor, SearchRequest};
 
-    fn search(pages: Vec<IndexDocument>) -> (tempfile::TempDir, SearchService) {
+    fn search(pages: Vec<IndexDocument>) -> (tempfile::TempDir, QueryProcessor) {
         let dir = tempfile::tempdir().unwrap();
         let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
         index.apply(pages.into_iter().map(|page| IndexChange::Put(Box::new(page))).collect()).unwrap();
         index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
-        (dir, SearchService::new(Arc::new(index), &Config::default()))
+        (dir, QueryProcessor::new(Arc::new(index), &Config::default()))
     }
 
     fn page(url: &str, title: &str, body: &str) -> IndexDocument {

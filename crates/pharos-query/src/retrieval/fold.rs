@@ -136,7 +136,7 @@ mod tests {
     use pharos_index::{EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, PageCopy};
 
     use super::*;
-    use crate::{SearchRequest, SearchResponse, SearchService};
+    use crate::{QueryProcessor, ResultOptions, SearchRequest, SearchResponse};
 
     const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
 
@@ -163,7 +163,7 @@ mod tests {
     }
 
     /// Creates a search over a history with these pages.
-    fn search(pages: &[IndexDocument]) -> (tempfile::TempDir, SearchService) {
+    fn search(pages: &[IndexDocument]) -> (tempfile::TempDir, QueryProcessor) {
         let dir = tempfile::tempdir().unwrap();
         let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
         let _builder = index.generations().lock_builder().unwrap();
@@ -171,14 +171,14 @@ mod tests {
         pages.iter().for_each(|page| history.add(page).unwrap());
         index.generations().install(history.finish(AT).unwrap()).unwrap();
         index.commit(AT).unwrap();
-        (dir, SearchService::new(Arc::new(index), &Config::default()))
+        (dir, QueryProcessor::new(Arc::new(index), &Config::default()))
     }
 
     fn results(answer: &SearchResponse) -> Vec<(&str, u64)> {
         answer.hits.iter().map(|hit| (&hit.url["http://a.example/".len()..], hit.duplicates)).collect()
     }
 
-    fn found(search: &SearchService) -> Vec<(String, u64)> {
+    fn found(search: &QueryProcessor) -> Vec<(String, u64)> {
         let answer = search.run(&SearchRequest::new("lighthouse")).unwrap();
         results(&answer).into_iter().map(|(path, duplicates)| (path.to_string(), duplicates)).collect()
     }
@@ -194,7 +194,12 @@ mod tests {
         assert_eq!((answer.total, answer.last_page), (3, Some(1)));
         assert!(answer.hits[0].score > answer.hits[1].score);
 
-        let all = search.run(&SearchRequest { all: true, ..SearchRequest::new("lighthouse") }).unwrap();
+        let all = search
+            .run(&SearchRequest {
+                options: ResultOptions { all: true, ..ResultOptions::default() },
+                ..SearchRequest::new("lighthouse")
+            })
+            .unwrap();
         let mut shown = results(&all);
         shown.sort();
         assert_eq!(shown, [("best", 0), ("better", 0), ("copy", 0), ("first", 0)]);
@@ -252,6 +257,6 @@ mod tests {
         let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
         index.apply(vec![IndexChange::Gone(url("a").id())]).unwrap();
         index.commit(AT).unwrap();
-        assert_eq!(found(&SearchService::new(Arc::new(index), &Config::default())), [("b".into(), 0)]);
+        assert_eq!(found(&QueryProcessor::new(Arc::new(index), &Config::default())), [("b".into(), 0)]);
     }
 }

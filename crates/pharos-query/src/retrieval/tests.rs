@@ -5,10 +5,18 @@ use std::sync::Arc;
 
 use pharos_core::{Config, LibraryPosition, PageUrl};
 use pharos_index::{
-    EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, LinkFigures, LinkMaxima,
+    Candidate, EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, IndexError,
+    LinkFigures, LinkMaxima, RetrievalRequest, RetrievalResult,
 };
+use pharos_text::Analyser;
 
-use crate::{SearchRequest, SearchService};
+use crate::cache::ResponseState;
+use crate::language::parse::parse;
+use crate::rank::boost::RankingRules;
+use crate::rank::query_words::QueryWords;
+use crate::retrieval::candidate_source::{CandidateSource, WholeIndex};
+use crate::retrieval::retriever::{RetrievalQuery, Retriever};
+use crate::{Clicks, QueryProcessor, ResultOptions, SearchRequest};
 
 const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
 
@@ -19,7 +27,7 @@ fn page(nth: usize, body: &str) -> IndexDocument {
     }
 }
 
-fn search(dir: &tempfile::TempDir, pages: &[IndexDocument], config: &Config) -> SearchService {
+fn search(dir: &tempfile::TempDir, pages: &[IndexDocument], config: &Config) -> QueryProcessor {
     let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
     let _builder = index.generations().lock_builder().unwrap();
     let mut maxima = LinkMaxima::default();
@@ -29,10 +37,10 @@ fn search(dir: &tempfile::TempDir, pages: &[IndexDocument], config: &Config) -> 
     pages.iter().for_each(|page| history.add(page).unwrap());
     index.generations().install(history.finish(AT).unwrap()).unwrap();
     index.commit(AT).unwrap();
-    SearchService::new(Arc::new(index), config)
+    QueryProcessor::new(Arc::new(index), config)
 }
 
-fn paths(search: &SearchService, request: &SearchRequest) -> Vec<String> {
+fn paths(search: &QueryProcessor, request: &SearchRequest) -> Vec<String> {
     let hits = search.run(request).unwrap().hits.into_iter();
     hits.map(|hit| hit.url.rsplit('/').next().unwrap().to_string()).collect()
 }
@@ -120,7 +128,7 @@ fn further_pages_follow_on_the_first_though_the_index_changes() {
     };
     put(&index, 0..30, 2);
     let index = Arc::new(index);
-    let search = SearchService::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &Config::default());
+    let search = QueryProcessor::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &Config::default());
     let first = search.run(&SearchRequest::new("lamp")).unwrap();
     put(&index, 100..140, 9);
     index.apply(vec![IndexChange::Gone(page(3, "").url.id())]).unwrap();
@@ -149,7 +157,10 @@ fn the_newest_come_first_where_asked_for() {
         [page(1, "lamp lamp lamp"), dated(2, "2020-01-01"), dated(3, "2026-01-01"), dated(4, "2024-05-05")];
     let dir = tempfile::tempdir().unwrap();
     let search = search(&dir, &pages, &Config::default());
-    let newest = SearchRequest { newest_first: true, ..SearchRequest::new("lamp") };
+    let newest = SearchRequest {
+        options: ResultOptions { newest_first: true, ..ResultOptions::default() },
+        ..SearchRequest::new("lamp")
+    };
     assert_eq!(paths(&search, &newest), ["3", "4", "2", "1"]);
     assert_eq!(paths(&search, &SearchRequest::new("lamp after:2024 before:2025")), ["4"]);
 }
@@ -204,4 +215,98 @@ fn pages_like_another_are_found() {
     assert_eq!(paths(&search, &SearchRequest::new("related:http://s1.example/1")), ["2"]);
     assert_eq!(paths(&search, &SearchRequest::new("related:s3.example/3")), ["4"]);
     assert_eq!(search.run(&SearchRequest::new("related:s9.example/9")).unwrap().total, 0);
+}
+
+/// A source that writes down the calls to it, and gives up at one of them.
+struct RecordedCalls<'a> {
+    source: WholeIndex<'a>,
+    calls: Vec<String>,
+    gives_up_at: &'a str,
+}
+
+impl RecordedCalls<'_> {
+    /// Returns `true` if the source goes on.
+    fn record(&mut self, call: &str) -> bool {
+        self.calls.push(call.to_string());
+        call != self.gives_up_at
+    }
+}
+
+impl CandidateSource for RecordedCalls<'_> {
+    fn accepts(&mut self, query_words: &QueryWords, state: Option<&ResponseState>) -> bool {
+        self.record("accepts") && self.source.accepts(query_words, state)
+    }
+
+    fn candidates(
+        &mut self,
+        step: usize,
+        request: &RetrievalRequest<'_>,
+        results: usize,
+    ) -> Result<Option<RetrievalResult>, IndexError> {
+        if !self.record(&format!("candidates {step}")) {
+            return Ok(None);
+        }
+        self.source.candidates(step, request, results)
+    }
+
+    fn home_pages(&mut self, request: &RetrievalRequest<'_>) -> Result<Vec<Candidate>, IndexError> {
+        self.record("home_pages");
+        self.source.home_pages(request)
+    }
+
+    fn boosted(&mut self, nth: usize, request: &RetrievalRequest<'_>) -> Result<Vec<Candidate>, IndexError> {
+        self.record(&format!("boosted {nth}"));
+        self.source.boosted(nth, request)
+    }
+
+    fn record_best(&mut self, scored: &mut dyn Iterator<Item = Candidate>, results: usize) {
+        self.record("record_best");
+        self.source.record_best(scored, results);
+    }
+}
+
+#[test]
+fn a_source_is_called_in_the_order_of_its_protocol() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+    index.apply(vec![IndexChange::Put(Box::new(page(1, "lamp rock")))]).unwrap();
+    index.commit(AT).unwrap();
+    let mut config = Config::default();
+    config.rank.boost = vec!["s1.example 0.5".into(), "s2.example 0.1".into()];
+    let (view, analyser) = (index.view().unwrap(), Analyser::with_vocabulary(index.vocabulary()));
+    let (ranking, clicks) = (RankingRules::from_config(&config.rank), Clicks::default());
+    let retriever = Retriever {
+        view: &*view,
+        analyser: &analyser,
+        query: &config.query,
+        rank: &ranking.rank,
+        boosts: &ranking.boosts,
+        clicks: &clicks,
+        today: 0,
+        until: None,
+        state: None,
+    };
+    let calls = |text: &str, options: ResultOptions, gives_up_at: &str| {
+        let mut source =
+            RecordedCalls { source: WholeIndex::new(&*view, None), calls: Vec::new(), gives_up_at };
+        let expression = parse(text, &analyser);
+        let query = RetrievalQuery { expression: &expression, text, options };
+        let found = retriever.retrieve_from(query, &mut source).unwrap();
+        assert_eq!(found.is_none(), source.calls.iter().any(|call| call == gives_up_at));
+        source.calls.join(", ")
+    };
+    let (best, newest) =
+        (ResultOptions::default(), ResultOptions { newest_first: true, ..ResultOptions::default() });
+    let beside = "home_pages, boosted 0, boosted 1, record_best";
+    assert_eq!(calls("lamp", best, ""), format!("accepts, candidates 0, {beside}"));
+    assert_eq!(calls("lamp absent", best, ""), format!("accepts, candidates 0, candidates 2, {beside}"));
+    assert_eq!(
+        calls("site:s1.example lamp", best, ""),
+        "accepts, candidates 0, boosted 0, boosted 1, record_best",
+        "such a query names no site"
+    );
+    assert_eq!(calls("lamp", newest, ""), "accepts, candidates 0, record_best");
+    assert_eq!(calls("lamp", best, "accepts"), "accepts");
+    assert_eq!(calls("lamp absent", best, "candidates 2"), "accepts, candidates 0, candidates 2");
+    assert_eq!(calls("related:nowhere.example", best, ""), "", "nothing can be found");
 }

@@ -7,17 +7,14 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use pharos_mining::log::records::{ClickKind, ClickRecord, ImpressionKind, ImpressionRecord};
+use pharos_mining::log::records::ClickKind;
+use pharos_query::ReportedClick;
 use utoipa::{IntoParams, ToSchema};
 
 use super::params::ApiParams;
 use super::problem::ApiError;
 use crate::server::visitor::Visitor;
 use crate::state::AppState;
-use crate::state::impressions::ClickTarget;
-
-/// Maximum dwell time in milliseconds.
-const MAX_DWELL: u64 = 24 * 3600 * 1000;
 
 /// The largest integer that JavaScript represents exactly.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
@@ -80,7 +77,7 @@ pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Resu
     ];
     let kinds = kinds.map(|(name, kind)| (name, Some(kind))).into_iter().chain([("seen", None)]);
     let kind = params.choice("kind", &kinds.collect::<Vec<_>>())?.unwrap_or(Some(ClickKind::Result));
-    let dwell = params.number("dwell", 0..=MAX_SAFE_INTEGER)?;
+    let dwell_ms = params.number("dwell", 0..=MAX_SAFE_INTEGER)?;
     let (Some(impression), Some(rank)) =
         (params.text("impression")?, params.number("rank", 0..=u64::from(u32::MAX))?)
     else {
@@ -88,48 +85,15 @@ pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Resu
             "parameters `impression` and `rank` are required: they are contained in the links of a result page",
         ));
     };
-    let Some(kind) = kind else { return record_seen(&app, impression) };
+    let search = &app.service().search;
     let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-    let target = match kind {
-        ClickKind::Related => ClickTarget::Related,
-        ClickKind::Corrected => ClickTarget::Corrected,
-        ClickKind::Leave => ClickTarget::Left,
-        _ => ClickTarget::Result,
+    let is_logged = match kind {
+        Some(kind) => search.log_click(&ReportedClick { impression, kind, rank, dwell_ms }),
+        None => search.log_seen(impression),
     };
-    let learning = app.learning();
-    let Some(click) = learning.impressions.verify_click(impression, target, rank) else {
-        return Err(unknown_impression());
-    };
-    let is_query = matches!(target, ClickTarget::Related | ClickTarget::Corrected);
-    learning.log.click(ClickRecord {
-        at: learning.clock.now(),
-        impression: impression.to_string(),
-        visit: click.visit,
-        kind,
-        searched: click.query,
-        rank: Some(rank),
-        order: (kind != ClickKind::Leave).then_some(click.order),
-        url: (!is_query).then(|| click.target.clone()),
-        query: is_query.then_some(click.target),
-        dwell_ms: dwell.map(|dwell| dwell.min(MAX_DWELL)),
-    });
-    Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-/// Records that a browser that reports clicks shows an impression.
-fn record_seen(app: &AppState, impression: &str) -> Result<Response, ApiError> {
-    let learning = app.learning();
-    let query = learning.impressions.mark_seen(impression).ok_or_else(unknown_impression)?;
-    learning.log.impression(ImpressionRecord {
-        id: impression.to_string(),
-        at: learning.clock.now(),
-        kind: ImpressionKind::Seen,
-        query,
-        ..ImpressionRecord::default()
-    });
-    Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-fn unknown_impression() -> ApiError {
-    ApiError::not_found("unknown or expired impression: the click is not counted")
+    if is_logged {
+        Ok(StatusCode::NO_CONTENT.into_response())
+    } else {
+        Err(ApiError::not_found("unknown or expired impression: the click is not counted"))
+    }
 }

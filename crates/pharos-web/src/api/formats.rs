@@ -4,12 +4,11 @@ pub(crate) mod rss;
 mod searxng;
 
 use axum::response::Response;
-use pharos_query::{Age, Filters, SearchRequest};
+use pharos_query::{Age, Filters, ResultOptions, SearchRequest};
 
 use super::problem::bad_request_response;
 use crate::pages::paging::{last_page, page_number};
 use crate::server::visitor::Visitor;
-use crate::state::query_log::log_query;
 use crate::state::{AppState, ServiceError};
 
 /// An output format of results other than HTML.
@@ -58,8 +57,11 @@ pub(crate) async fn format_results(
         text,
         page: if reachable { page } else { 1 },
         size,
-        all: visitor.wants_all(),
-        newest_first: visitor.newest_first().unwrap_or_default(),
+        options: ResultOptions {
+            all: visitor.wants_all(),
+            newest_first: visitor.newest_first().unwrap_or_default(),
+            any_word: false,
+        },
         filters: filters(visitor),
         ..SearchRequest::default()
     };
@@ -68,7 +70,7 @@ pub(crate) async fn format_results(
         answer.hits.clear();
     }
     let request = SearchRequest { page, ..request };
-    log_query(app, visitor, format.name(), &request, &answer);
+    app.log_response(visitor, format.name(), &request, &answer);
     Ok(match format {
         ResultFormat::Json => searxng::json(&request, &answer),
         ResultFormat::Csv => searxng::csv(&answer),

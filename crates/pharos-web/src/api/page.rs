@@ -347,7 +347,7 @@ mod tests {
     async fn the_status_contains_no_internals() {
         let (dir, service) = engine(&PAGES, Config::default());
         let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
-        let position = service.search.page(PAGES[0].url().id()).unwrap().unwrap().position;
+        let position = service.search.processor().page(PAGES[0].url().id()).unwrap().unwrap().position;
         let url = |path: &str| PageUrl::parse(&format!("https://www.example.org/{path}")).unwrap();
         let answered = ResponseSummary {
             status: 200,

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use pharos_query::{Age, Filters, SearchRequest, SearchResponse};
+use pharos_query::{Age, Filters, ResultOptions, SearchRequest, SearchResponse};
 use utoipa::{IntoParams, ToSchema};
 
 use super::formats::rss;
@@ -15,7 +15,6 @@ use crate::pages::paging::MAX_PAGE;
 use crate::pages::results::search_params::{self, SearchParam};
 use crate::server::visitor::Visitor;
 use crate::state::AppState;
-use crate::state::query_log::log_query;
 
 /// Maximum number of results per page.
 const MAX_SIZE: u64 = 100;
@@ -183,16 +182,14 @@ pub(crate) async fn search(State(app): State<AppState>, visitor: Visitor) -> Res
         text: params.q,
         page: params.page as usize,
         size: params.size as usize,
-        all: params.all,
-        newest_first: params.sort,
-        any_word: params.any,
+        options: ResultOptions { all: params.all, newest_first: params.sort, any_word: params.any },
         explain: params.explain,
         facets: params.facets,
         generation: params.generation,
         filters: params.filters,
     };
     let answer = app.search(request.clone()).await?;
-    log_query(&app, &visitor, "api", &request, &answer);
+    app.log_response(&visitor, "api", &request, &answer);
     if params.format == AnswerForm::Rss {
         return Ok(rss::feed(&visitor, app.config(), &request, &answer));
     }

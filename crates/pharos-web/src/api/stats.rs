@@ -61,18 +61,18 @@ pub(crate) async fn stats(State(app): State<AppState>) -> Result<Response, ApiEr
 }
 
 fn count(service: &Service) -> Result<Stats, ServiceError> {
-    let view = service.search.view()?;
+    let (pages, generation) = service.search.processor().index_state()?;
     let catalog = SqliteCatalog::open_reader(&service.data.catalog())?;
     let (counts, last_visit) = match &catalog {
         Some(catalog) => (catalog.counts()?, catalog.last_visit()?),
         None => Default::default(),
     };
     Ok(Stats {
-        pages: service.search.pages()?,
+        pages,
         stored: counts.stored,
         known: counts.pages,
         sites: counts.sites_visited,
-        generation: view.state_id().to_string(),
+        generation,
         last_fetched: last_visit.map(|at| at.to_string()),
     })
 }

@@ -4,9 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use pharos_mining::log::records::{ImpressionKind, ImpressionRecord};
 use pharos_mining::queries::frequency::{HotQuery, RisingQuery};
-use pharos_mining::{LogStatistics, TimeWindow, new_id};
+use pharos_mining::{LogStatistics, TimeWindow};
 use pharos_query::Suggestion;
 use serde::Serialize;
 use serde_json::json;
@@ -15,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::params::ApiParams;
 use super::problem::ApiError;
 use crate::server::visitor::Visitor;
-use crate::state::AppState;
+use crate::state::{AppState, ServiceError};
 
 /// Maximum number of suggestions.
 const MAX_COUNT: u64 = 50;
@@ -62,25 +61,28 @@ pub(crate) async fn suggest(State(app): State<AppState>, visitor: Visitor) -> Re
     params.text("q")?;
     let count = params.count("count", app.config().suggest.count, MAX_COUNT)?;
     let query = typed_text(&visitor, &app);
-    let suggestions = app.suggest(&query, count);
-    let impression =
-        log_suggestions(&app, &query, suggestions.iter().map(|suggestion| suggestion.text.clone()).collect());
+    let suggestions = app.suggest(&query, count)?;
+    let texts = suggestions.iter().map(|suggestion| suggestion.text.clone()).collect();
+    let impression = app.service().search.log_suggestions(&query, texts);
     let answer = SuggestAnswer { query, impression, suggestions };
     Ok(([(CACHE_CONTROL, "private, no-cache")], Json(answer)).into_response())
 }
 
 /// `GET /suggest?q=…`: OpenSearch suggestions for browsers.
-pub(crate) async fn for_browsers(State(app): State<AppState>, visitor: Visitor) -> Response {
+pub(crate) async fn for_browsers(
+    State(app): State<AppState>,
+    visitor: Visitor,
+) -> Result<Response, ServiceError> {
     let typed = typed_text(&visitor, &app);
     let suggestions: Vec<String> = app
-        .suggest(&typed, app.config().suggest.count)
+        .suggest(&typed, app.config().suggest.count)?
         .into_iter()
         .map(|suggestion| suggestion.text)
         .collect();
     let body = json!([typed, suggestions]).to_string();
-    log_suggestions(&app, &typed, suggestions);
+    app.service().search.log_suggestions(&typed, suggestions);
     let headers = [(CONTENT_TYPE, "application/x-suggestions+json"), (CACHE_CONTROL, "private, no-cache")];
-    (headers, body).into_response()
+    Ok((headers, body).into_response())
 }
 
 /// Parameters of `/api/v1/hot`.
@@ -197,7 +199,9 @@ pub(crate) async fn hot(State(app): State<AppState>, visitor: Visitor) -> Result
     let list = params.choice("list", &lists)?.unwrap_or(HotList::Top);
     let query = params.text("q")?.map(String::from);
     let answer = app
-        .with_memory(move |memory| Some(HotAnswer::new(Some(memory), list, window, count, query.as_deref())))
+        .with_statistics(move |memory| {
+            Some(HotAnswer::new(Some(memory), list, window, count, query.as_deref()))
+        })
         .await?;
     // The logs are not read yet.
     let answer = answer.unwrap_or_else(|| HotAnswer::new(None, list, window, count, None));
@@ -213,20 +217,4 @@ fn typed_text(visitor: &Visitor, app: &AppState) -> String {
     } else {
         typed.chars().filter(|c| !c.is_control()).collect()
     }
-}
-
-/// Logs the suggestions shown. Returns the id of the impression.
-fn log_suggestions(app: &AppState, typed: &str, suggestions: Vec<String>) -> String {
-    let (learning, id) = (app.learning(), new_id());
-    if !suggestions.is_empty() {
-        learning.log.impression(ImpressionRecord {
-            id: id.clone(),
-            at: learning.clock.now(),
-            kind: ImpressionKind::Suggestions,
-            query: typed.to_string(),
-            suggestions,
-            ..ImpressionRecord::default()
-        });
-    }
-    id
 }

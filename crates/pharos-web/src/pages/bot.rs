@@ -314,7 +314,7 @@ mod tests {
         let changes: Vec<CatalogChange> = pages
             .iter()
             .map(|page| {
-                let position = service.search.page(page.url().id()).unwrap().unwrap().position;
+                let position = service.search.processor().page(page.url().id()).unwrap().unwrap().position;
                 let answered = ResponseSummary { status: 200, position, ..ResponseSummary::default() };
                 // Under another URL, which is not in the index.
                 let url = PageUrl::parse(&format!("{}-not-indexed", page.url)).unwrap();

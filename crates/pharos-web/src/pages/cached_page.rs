@@ -11,7 +11,7 @@ use axum::http::header::{CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, REFERRER_POL
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use pharos_core::{PageId, PageUrl, Timestamp};
-use pharos_query::ResultFields;
+use pharos_query::IndexedPage;
 
 use super::error_page::message_page;
 use super::frame::{Link, PageFrame, respond};
@@ -138,32 +138,29 @@ fn missing(visitor: &Visitor, app: &AppState) -> Response {
     message_page(visitor, app.config(), StatusCode::NOT_FOUND, title, text, None)
 }
 
-fn no_version(visitor: &Visitor, app: &AppState, id: &str, query: &str, indexed: &ResultFields) -> Response {
+fn no_version(visitor: &Visitor, app: &AppState, id: &str, query: &str, indexed: &IndexedPage) -> Response {
     let messages = visitor.messages();
     let query_param = (!query.is_empty()).then_some(("q", query));
-    let newest =
-        Link { href: link(&format!("/snapshot/{id}"), query_param), text: title(&indexed.title, indexed) };
+    let newest = Link {
+        href: link(&format!("/snapshot/{id}"), query_param),
+        text: indexed.title_or_url().to_string(),
+    };
     let (title, text) = (messages.no_version_title, messages.no_version_text);
     message_page(visitor, app.config(), StatusCode::NOT_FOUND, title, text, Some(newest))
 }
 
 /// Renders the message that the author does not allow copies.
-pub(crate) fn withheld(visitor: &Visitor, app: &AppState, indexed: &ResultFields) -> Response {
+pub(crate) fn withheld(visitor: &Visitor, app: &AppState, indexed: &IndexedPage) -> Response {
     let messages = visitor.messages();
-    let live = live_link(indexed).map(|href| Link { text: href.clone(), href });
+    let live = Link { href: indexed.url.to_string(), text: indexed.url.to_string() };
     message_page(
         visitor,
         app.config(),
         StatusCode::FORBIDDEN,
         messages.withheld_title,
         messages.withheld_text,
-        live,
+        Some(live),
     )
-}
-
-/// Returns the URL of the live page, if it is valid.
-pub(crate) fn live_link(indexed: &ResultFields) -> Option<String> {
-    PageUrl::parse(&indexed.url).ok().map(|url| url.as_str().to_string())
 }
 
 fn sandboxed(mut response: Response) -> Response {
@@ -177,8 +174,8 @@ fn sandboxed(mut response: Response) -> Response {
 }
 
 /// Returns the title, or the URL if there is none.
-fn title(title: &str, indexed: &ResultFields) -> String {
-    if title.trim().is_empty() { indexed.url.clone() } else { title.to_string() }
+fn title(title: &str, indexed: &IndexedPage) -> String {
+    if title.trim().is_empty() { indexed.url.to_string() } else { title.to_string() }
 }
 
 /// Identifies a version and a view of a cached page, for building links.
@@ -218,7 +215,6 @@ struct BannerPage {
     /// Time at which the page was last seen unchanged.
     unchanged: Option<String>,
     url: String,
-    live: Option<String>,
     /// Available views; empty if there is only one.
     views: Vec<ViewLink>,
     /// The newest versions, and the full list if there are more.
@@ -314,8 +310,7 @@ impl BannerPage {
             lang: indexed.lang.clone(),
             stored_on: fill(messages.snapshot_stored, &[&frame.lang.date_time(copy.since)]),
             unchanged,
-            url: indexed.url.clone(),
-            live: live_link(indexed),
+            url: indexed.url.to_string(),
             views: if copy.has_layout { views.into() } else { Vec::new() },
             versions: versions().take(listed).collect(),
             all_versions,
@@ -480,7 +475,7 @@ mod tests {
     /// Returns a catalog that contains the indexed version.
     fn catalog(service: &Service, page: &TestPage) -> SqliteCatalog {
         let catalog = SqliteCatalog::open_writer(&service.data.catalog()).unwrap();
-        let stored = service.search.page(page.url().id()).unwrap().unwrap();
+        let stored = service.search.processor().page(page.url().id()).unwrap().unwrap();
         visit(
             service,
             &catalog,

@@ -15,7 +15,7 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
 use pharos_core::PageUrl;
 
-use super::cached_page::{live_link, withheld};
+use super::cached_page::withheld;
 use super::frame::{Link, PageFrame, respond};
 use crate::messages::{Messages, fill};
 use crate::server::security_headers::NO_SCRIPT_POLICY;
@@ -47,15 +47,13 @@ pub(crate) async fn clean_view(
         }
         CopyLookup::Withheld(found) => return Ok(withheld(&visitor, &app, &found)),
         CopyLookup::Copy(CleanedCopy { found, bytes, cleaned }) => {
-            let url = PageUrl::parse(&found.url).map_err(|_| ServiceError::Address(found.url.clone()))?;
-            let cached_page = link(&format!("/snapshot/{}", url.id()), query_param);
+            let cached_page = link(&format!("/snapshot/{}", found.url.id()), query_param);
             let outcome = match cleaned {
                 None => CleanOutcome::Notice(CleanNotice::no_html(messages, cached_page)),
                 Some(cleaned) => {
-                    let title =
-                        if found.title.trim().is_empty() { found.url.clone() } else { found.title.clone() };
+                    let title = found.title_or_url().to_string();
                     let facts = facts::facts(visitor.lang, &found, bytes, &cleaned);
-                    let live = live_link(&found);
+                    let live = found.url.to_string();
                     CleanOutcome::Shown(Box::new(CleanedPageView::new(
                         messages,
                         title,
@@ -155,7 +153,7 @@ impl CleanNotice {
 struct CleanedPageView {
     title: String,
     lang: String,
-    live: Option<String>,
+    live: String,
     cached_page: String,
     facts: Vec<Fact>,
     legend: Vec<LegendGroup>,
@@ -176,7 +174,7 @@ impl CleanedPageView {
     fn new(
         messages: &'static Messages,
         title: String,
-        live: Option<String>,
+        live: String,
         cached_page: String,
         facts: Vec<Fact>,
         cleaned: Cleaned,

@@ -64,7 +64,7 @@ pub(crate) async fn hot(State(app): State<AppState>, visitor: Visitor) -> Result
     let (config, messages) = (app.config(), visitor.messages());
     let shown = config.hot.shown;
     let (top, latest, rising, hours) = app
-        .with_memory(move |memory| {
+        .with_statistics(move |memory| {
             let hours = memory.hourly_total();
             (
                 memory.top(TimeWindow::Day, shown),

@@ -14,6 +14,15 @@ pub(crate) fn page_number(text: Option<&str>) -> usize {
     if all_digits { text.parse().unwrap_or(MAX_PAGE).clamp(1, MAX_PAGE) } else { 1 }
 }
 
+/// Maximum number of results per page.
+pub(crate) const MAX_PAGE_SIZE: usize = 100;
+
+/// Parses a number of results per page; `None` if it is invalid.
+pub(crate) fn page_size(text: &str) -> Option<usize> {
+    let all_digits = text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|size| all_digits && (1..=MAX_PAGE_SIZE).contains(size))
+}
+
 /// Returns the last reachable page: results beyond `max_results` are not shown.
 pub(crate) fn last_page(total: u64, size: usize, max_results: usize) -> usize {
     let reachable = usize::try_from(total).unwrap_or(usize::MAX).min(max_results);
@@ -38,6 +47,14 @@ mod tests {
         }
         assert_eq!(page_number(Some(" 7 ")), 7);
         assert_eq!(page_number(Some("99999999999999999999")), MAX_PAGE);
+    }
+
+    #[test]
+    fn invalid_page_sizes_are_ignored() {
+        for odd in ["", "0", "101", "-1", "+5", "x", "99999999999999999999"] {
+            assert_eq!(page_size(odd), None, "{odd:?}");
+        }
+        assert_eq!((page_size("1"), page_size("100")), (Some(1), Some(MAX_PAGE_SIZE)));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use pharos_core::Config;
-use pharos_query::{SearchRequest, SearchResponse};
+use pharos_query::{PAGE_PRODUCT, SearchRequest, SearchResponse};
 
 use self::hit::HitView;
 use self::menus::{FilterMenu, menus};
@@ -24,7 +24,6 @@ use super::paging::{last_page, page_window};
 use crate::api::{ResultFormat, format_results};
 use crate::messages::{Lang, fill, grouped};
 use crate::server::visitor::Visitor;
-use crate::state::query_log::{PAGE_PRODUCT, log_query};
 use crate::state::{AppState, ServiceError};
 
 pub(crate) async fn results(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ServiceError> {
@@ -41,8 +40,8 @@ pub(crate) async fn results(State(app): State<AppState>, visitor: Visitor) -> Re
     if !params.is_reachable(config) {
         answer.hits.clear();
     }
-    let impression =
-        log_query(&app, &visitor, PAGE_PRODUCT, &SearchRequest { page: params.page, ..request }, &answer);
+    let request = SearchRequest { page: params.page, ..request };
+    let impression = app.log_response(&visitor, PAGE_PRODUCT, &request, &answer);
     let searchable = if answer.total == 0 { app.searchable_pages().await? } else { answer.total };
     params.generation.clone_from(&answer.generation);
     let page = ResultsPage::new(&visitor, config, &params, &answer, impression, searchable);
@@ -125,7 +124,8 @@ impl ResultsPage {
         let messages = visitor.messages();
         let (query, page) = (params.query.as_str(), params.page);
         // Near-duplicates are grouped, so the exact number of pages is known only at the end.
-        let at_most = || last_page(answer.total, config.query.page_size, config.query.max_results);
+        let size = params.page_size(config);
+        let at_most = || last_page(answer.total, size, config.query.max_results);
         let last = answer.last_page.unwrap_or_else(at_most);
         let outcome = if searchable == 0 {
             ResultsOutcome::EmptyIndex
@@ -165,7 +165,7 @@ impl ResultsPage {
             query: query.to_string(),
             focus: false,
             impression,
-            first: (page - 1).saturating_mul(config.query.page_size.max(1)).saturating_add(1),
+            first: (page - 1).saturating_mul(size).saturating_add(1),
             menus: if has_hits || is_filtered { menus(params, answer, visitor.lang) } else { Vec::new() },
             sort: (has_hits && answer.total > 1).then(|| sort(other_order)),
             summary: has_hits.then(|| ResultSummary::new(visitor.lang, page, last, answer)),
@@ -355,6 +355,27 @@ mod tests {
             "{html}"
         );
         assert!(html.contains("page 2 of 3") && !html.contains("page=4"), "{html}");
+    }
+
+    #[test]
+    fn links_keep_the_page_size() {
+        let visitor = Visitor::new(&"/search?q=x&page=2&size=20".parse().unwrap(), &HeaderMap::new());
+        let params = SearchParams {
+            generation: "7".into(),
+            ..SearchParams::from_visitor(&visitor, &Config::default())
+        };
+        assert_eq!((params.request(&Config::default()).size, params.page), (20, 2));
+        let html = shown(&visitor, &params, &answer(vec![hit()], 45), 45);
+        for part in [
+            "page 2 of 3",
+            "data-first=\"21\"",
+            "href=\"/search?q=x&#38;size=20\" rel=\"prev\"",
+            "href=\"/search?q=x&#38;size=20&#38;page=3&#38;generation=7\" rel=\"next\"",
+        ] {
+            assert!(html.contains(part), "{part} is missing in {html}");
+        }
+        let odd = Visitor::new(&"/search?q=x&size=1000".parse().unwrap(), &HeaderMap::new());
+        assert_eq!(SearchParams::from_visitor(&odd, &Config::default()).request(&Config::default()).size, 10);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) async fn log_request(
     metrics::counter!(REQUESTS, "route" => route.to_string(), "status" => status.as_str().to_string())
         .increment(1);
     if let Some(record) = record.take() {
-        app.learning().log.access(AccessRecord {
+        app.service().search.logs().writer.access(AccessRecord {
             route: route.to_string(),
             status: status.as_u16(),
             bytes: response.body().size_hint().exact(),
@@ -46,12 +46,12 @@ pub(crate) async fn log_request(
 
 /// Fills in the fields of the access record that are known before the response.
 fn new_record(app: &AppState, request: &Request) -> AccessRecord {
-    let (learning, headers) = (app.learning(), request.headers());
+    let (logs, headers) = (app.service().search.logs(), request.headers());
     let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     let address = client_address(request.extensions(), headers, app.config().web.behind_proxy);
     AccessRecord {
-        at: learning.clock.now(),
-        visit: learning.visits.name(&address.map(|address| address.to_string()).unwrap_or_default(), agent),
+        at: logs.now(),
+        visit: logs.visits.name(&address.map(|address| address.to_string()).unwrap_or_default(), agent),
         device: classify_device(agent),
         method: request.method().as_str().chars().take(16).collect(),
         protocol: format!("{:?}", request.version()),
@@ -77,7 +77,7 @@ mod tests {
     #[tokio::test]
     async fn requests_are_logged_without_their_query() {
         let (dir, service) = engine(&[], Config::default());
-        let log = service.learning.shared.log.clone();
+        let log = service.search.logs().writer.clone();
         let router = router(service).unwrap();
         get_with(&router, "/search?q=secret&lang=zh", &[("user-agent", "Mozilla/5.0 (X11; Linux) Firefox")])
             .await;
@@ -102,7 +102,7 @@ mod tests {
         let mut config = Config::default();
         config.log.access = false;
         let (dir, service) = engine(&[], config);
-        let log = service.learning.shared.log.clone();
+        let log = service.search.logs().writer.clone();
         get(&router(service).unwrap(), "/").await;
         log.flush();
         assert_eq!(logged(dir.path()), "");

@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, REFERER, USER_AGENT};
 use axum::http::{HeaderMap, HeaderName, Uri, request::Parts};
+use pharos_mining::log::records::QuerySource;
+use pharos_query::RequestClient;
 use url::form_urlencoded;
 
 use crate::messages::{Lang, Messages};
@@ -169,6 +171,29 @@ impl Visitor {
     /// Returns all parameters with this name.
     pub(crate) fn values<'v>(&'v self, name: &'v str) -> impl Iterator<Item = &'v str> {
         self.params.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the client as the query log knows it.
+    pub(crate) fn request_client(&self, behind_proxy: bool) -> RequestClient<'_> {
+        let client = &self.client;
+        let address = match &client.forwarded {
+            Some(forwarded) if behind_proxy => forwarded,
+            _ => &client.address,
+        };
+        let referrer = if client.is_from_here { "" } else { &client.referrer };
+        RequestClient { address, agent: &client.agent, referrer, path: &self.path }
+    }
+
+    /// Returns the origin of a query, from the parameter `from` of links on result pages, or from the referrer.
+    pub(crate) fn query_source(&self) -> QuerySource {
+        match self.param("from") {
+            Some("suggested") => QuerySource::Suggested,
+            Some("related") => QuerySource::Related,
+            Some("corrected") => QuerySource::Corrected,
+            Some("hot") => QuerySource::Hot,
+            _ if self.client.referrer.is_empty() || self.client.is_from_here => QuerySource::Typed,
+            _ => QuerySource::Link,
+        }
     }
 
     /// Returns the query as one line without control characters, truncated to `limit` characters.

@@ -10,7 +10,7 @@ use pharos_html::cached_page::{
     COLOURS, CachedPage, HighlightOptions, is_displayable, sanitise_cleaned, sanitise_page,
 };
 use pharos_html::{ExtractOptions, RuleSet, TermWeighting, robots_directives};
-use pharos_query::ResultFields;
+use pharos_query::IndexedPage;
 use pharos_store::{DerivedReader, Library, RawResponse, StoreError};
 
 use super::{Service, ServiceError};
@@ -42,15 +42,15 @@ pub(crate) enum PageView {
 pub(crate) enum CachedPageLookup {
     Missing,
     /// The page has no version of that time.
-    NoVersion(ResultFields),
+    NoVersion(IndexedPage),
     /// The author does not allow copies.
-    Withheld(ResultFields),
+    Withheld(IndexedPage),
     Copy(Box<CachedCopy>),
 }
 
 /// A sanitised stored page.
 pub(crate) struct CachedCopy {
-    pub(crate) indexed: ResultFields,
+    pub(crate) indexed: IndexedPage,
     /// Title of this version.
     pub(crate) title: String,
     /// Words of the query, at most as many as there are colours.
@@ -84,12 +84,14 @@ pub(crate) fn find_cached_page(
     service: &Service,
     request: &CachedPageRequest,
 ) -> Result<CachedPageLookup, ServiceError> {
-    let Some(indexed) = service.search.page(request.id)? else { return Ok(CachedPageLookup::Missing) };
+    let Some(indexed) = service.search.processor().page(request.id)? else {
+        return Ok(CachedPageLookup::Missing);
+    };
     if !indexed.archive {
         return Ok(CachedPageLookup::Withheld(indexed));
     }
-    let url = PageUrl::parse(&indexed.url).map_err(|_| ServiceError::Address(indexed.url.clone()))?;
-    let versions = PageVersions::load(&service.data, &url).unwrap_or_else(|error| {
+    let url = &indexed.url;
+    let versions = PageVersions::load(&service.data, url).unwrap_or_else(|error| {
         tracing::warn!(%error, %url, "cannot list the versions of a page");
         PageVersions::default()
     });
@@ -112,7 +114,7 @@ pub(crate) fn find_cached_page(
     if !is_current {
         let is_html = pharos_html::is_html_like(content_type, &body);
         let parsed =
-            if is_html { pharos_html::skim(&url, content_type, &body) } else { PageObject::default() };
+            if is_html { pharos_html::skim(url, content_type, &body) } else { PageObject::default() };
         if parsed.no_archive() || !allows_copies(&response, agent) {
             return Ok(CachedPageLookup::Withheld(indexed));
         }
@@ -125,7 +127,7 @@ pub(crate) fn find_cached_page(
         PageView::Layout if has_layout => None,
         _ => main_content(
             service,
-            &url,
+            url,
             content_type,
             &body,
             is_current.then_some(request.id),
@@ -133,8 +135,8 @@ pub(crate) fn find_cached_page(
         )?,
     };
     let (view, shown) = match text {
-        Some(page) => (PageView::Text, sanitise_cleaned(&url, &page, &marking)),
-        None => (PageView::Layout, sanitise_page(&url, content_type, &body, &marking)),
+        Some(page) => (PageView::Text, sanitise_cleaned(url, &page, &marking)),
+        None => (PageView::Layout, sanitise_page(url, content_type, &body, &marking)),
     };
     let (listed, of_versions) = list_versions(&versions, selected.since, request.versions, library);
     Ok(CachedPageLookup::Copy(Box::new(CachedCopy {
@@ -162,7 +164,7 @@ impl SelectedVersion {
     /// Selects the version of a time, or the indexed one.
     fn select(
         versions: &PageVersions,
-        indexed: &ResultFields,
+        indexed: &IndexedPage,
         at: Option<Timestamp>,
         library: &dyn Library,
     ) -> Option<Self> {
@@ -228,7 +230,7 @@ pub(crate) fn allows_copies(response: &RawResponse, agent: &str) -> bool {
 
 fn query_words(service: &Service, query: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for word in service.search.words(query) {
+    for word in service.search.processor().words(query) {
         if words.len() < COLOURS && !words.contains(&word) {
             words.push(word);
         }
@@ -262,12 +264,8 @@ fn main_content(
         return Ok(Some(stored.page));
     }
     let Some(id) = searched else { return Ok(None) };
-    let page = service.search.view()?.page(id).map_err(pharos_query::QueryError::from)?;
-    Ok(page.map(|page| PageObject {
-        title: page.fields.title,
-        text: page.text.body,
-        ..PageObject::default()
-    }))
+    let page = service.search.processor().page_with_text(id)?;
+    Ok(page.map(|(page, text)| PageObject { title: page.title, text, ..PageObject::default() }))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use pharos_core::config::CleanConfig;
 use pharos_core::{PageId, PageObject, PageUrl};
 use pharos_html::cached_page::{HighlightOptions, sanitise_page};
 use pharos_html::{CleaningExplanation, ExtractOptions, RuleSet, TermWeighting};
-use pharos_query::ResultFields;
+use pharos_query::IndexedPage;
 use pharos_store::{RawResponse as StoredResponse, StoreError};
 
 use super::cached_copy::allows_copies;
@@ -22,7 +22,7 @@ const MAX_CLEANED_BYTES: usize = 1 << 20;
 pub(crate) enum CopyLookup<T> {
     Missing,
     /// The author does not allow copies.
-    Withheld(ResultFields),
+    Withheld(IndexedPage),
     Copy(T),
 }
 
@@ -38,14 +38,13 @@ impl<T> CopyLookup<T> {
 
 /// A page as its server sent it.
 pub(crate) struct RawCopy {
-    found: ResultFields,
-    pub(crate) url: PageUrl,
+    pub(crate) found: IndexedPage,
     pub(crate) response: StoredResponse,
 }
 
 /// A stored page with its main content.
 pub(crate) struct CleanedCopy {
-    pub(crate) found: ResultFields,
+    pub(crate) found: IndexedPage,
     /// Stored size in bytes.
     pub(crate) bytes: usize,
     /// `None` if the page is not HTML.
@@ -76,7 +75,7 @@ impl AppState {
 
 /// Reads the stored copy of an indexed page.
 pub(crate) fn raw_copy(service: &Service, id: PageId) -> Result<CopyLookup<RawCopy>, ServiceError> {
-    let Some(found) = service.search.page(id)? else { return Ok(CopyLookup::Missing) };
+    let Some(found) = service.search.processor().page(id)? else { return Ok(CopyLookup::Missing) };
     if !found.archive {
         return Ok(CopyLookup::Withheld(found));
     }
@@ -84,20 +83,19 @@ pub(crate) fn raw_copy(service: &Service, id: PageId) -> Result<CopyLookup<RawCo
         Err(StoreError::NoRecord(_)) => return Ok(CopyLookup::Missing),
         response => response?,
     };
-    let url = PageUrl::parse(&found.url).map_err(|_| ServiceError::Address(found.url.clone()))?;
     if !allows_copies(&response, &service.config.crawl.agent) {
         return Ok(CopyLookup::Withheld(found));
     }
-    Ok(CopyLookup::Copy(RawCopy { found, url, response }))
+    Ok(CopyLookup::Copy(RawCopy { found, response }))
 }
 
 /// Cleans a copy. Documents other than HTML are not parsed in a serving process.
 fn clean_copy(service: &Service, raw: RawCopy, rules: &RuleSet) -> CleanedCopy {
-    let RawCopy { found, url, response } = raw;
+    let RawCopy { found, response } = raw;
     let content_type = response.header("content-type");
     let body = response.content(service.config.crawl.body_limit.bytes());
     let is_html = pharos_html::is_html_like(content_type, &body);
-    let cleaned = is_html.then(|| clean(&url, content_type, &body, rules, &service.config.clean));
+    let cleaned = is_html.then(|| clean(&found.url, content_type, &body, rules, &service.config.clean));
     CleanedCopy { found, bytes: body.len(), cleaned }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use pharos_core::{PageObject, PageUrl};
 use pharos_engine::status::page_report::{PageReport, recent_page_report};
 use pharos_html::{ExtractOptions, RuleSet, TermWeighting, robots_directives};
-use pharos_query::ResultFields;
+use pharos_query::IndexedPage;
 use pharos_store::{PageState, StoreError};
 
 use super::cleaned_copy::{CopyLookup, raw_copy};
@@ -18,7 +18,7 @@ pub(crate) const MAX_VERSIONS: usize = 20;
 pub(crate) struct PageStatus {
     pub(crate) url: PageUrl,
     /// Index entry, if the page is searchable.
-    pub(crate) indexed: Option<ResultFields>,
+    pub(crate) indexed: Option<IndexedPage>,
     /// Catalog and library records; `None` if the index was built elsewhere.
     pub(crate) report: Option<PageReport>,
     /// The stored page has `noindex`.
@@ -43,7 +43,7 @@ impl AppState {
             if report.as_ref().is_some_and(|report| report.page.state == PageState::Removed) {
                 return Ok(None);
             }
-            let indexed = service.search.page(url.id())?;
+            let indexed = service.search.processor().page(url.id())?;
             if report.is_none() && indexed.is_none() {
                 return Ok(None);
             }
@@ -70,7 +70,7 @@ impl AppState {
             let term_weighting = TermWeighting::from(&service.config.clean);
             let options =
                 ExtractOptions { rules: &rules, term_weighting, html: true, ..ExtractOptions::default() };
-            Ok(Some(pharos_html::extract_page_with(&copy.url, content_type, &body, &options)))
+            Ok(Some(pharos_html::extract_page_with(&copy.found.url, content_type, &body, &options)))
         })
         .await
     }

@@ -14,7 +14,6 @@ use thiserror::Error;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::task::JoinError;
 
-use super::learning::Learning;
 use super::settings::SettingsSource;
 use crate::admin::DeskError;
 use crate::server::metrics::Metrics;
@@ -24,14 +23,12 @@ use crate::server::metrics::Metrics;
 pub struct Service {
     /// The data directory.
     pub data: DataDir,
-    /// Query execution.
+    /// Query processing, query log and learning.
     pub search: Arc<SearchService>,
     /// Stored pages.
     pub library: Arc<dyn Library>,
     /// Settings at start.
     pub config: Arc<Config>,
-    /// Logging and learning.
-    pub learning: Arc<Learning>,
     /// Handle of the metrics recorder; see [`install_metrics`](crate::install_metrics).
     pub metrics: Metrics,
     /// Source of the settings, for the operator's desk.
@@ -53,8 +50,6 @@ pub(crate) enum ServiceError {
     Rules(#[from] RulesError),
     #[error(transparent)]
     Desk(#[from] DeskError),
-    #[error("a stored page has the invalid URL `{0}`")]
-    Address(String),
     #[error("a worker panicked")]
     Broken(#[from] RecvError),
     #[error(transparent)]

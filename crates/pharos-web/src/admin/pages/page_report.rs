@@ -11,7 +11,7 @@ use pharos_engine::crawl::{RuleDecision, UrlExplanation};
 use pharos_engine::status::page_report::{
     PageReport, VersionContent, explain_crawl_rules, recent_page_report,
 };
-use pharos_query::ResultFields;
+use pharos_query::IndexedPage;
 use pharos_query::SearchRequest;
 use pharos_store::PageState;
 use pharos_store::catalog::Removal;
@@ -65,7 +65,7 @@ struct ReportStep {
 struct PageRecord {
     url: PageUrl,
     report: Option<PageReport>,
-    indexed: Option<ResultFields>,
+    indexed: Option<IndexedPage>,
     rules: UrlExplanation,
     is_noindex: bool,
     is_hidden: bool,
@@ -107,7 +107,7 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
         let config =
             service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
         let report = recent_page_report(&service.data, &url, MAX_VERSIONS)?;
-        let indexed = service.search.page(url.id())?;
+        let indexed = service.search.processor().page(url.id())?;
         let is_noindex = match &report {
             Some(report) if indexed.is_none() => page_status::is_noindex(service, report)?,
             _ => false,
@@ -115,7 +115,7 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
         // The search itself decides reliably whether `rank.block` hides the page.
         let is_hidden = indexed.is_some() && !config.rank.block.is_empty() && {
             let request = SearchRequest::new(format!("url:\"{url}\""));
-            service.search.run(&request)?.total == 0
+            service.search.processor().run(&request)?.total == 0
         };
         Ok(PageRecord {
             rules: explain_crawl_rules(&service.data, &config, url.as_str())?,

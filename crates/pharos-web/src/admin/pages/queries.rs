@@ -76,7 +76,7 @@ pub(crate) async fn queries(
     })
     .await?;
     let (top, rising, hours) = spawn_blocking(&app, |service| {
-        Ok(service.learning.shared.with_memory(|memory| {
+        Ok(service.search.with_statistics(|memory| {
             (
                 memory.top(TimeWindow::Day, MAX_SHOWN),
                 memory.rising(TimeWindow::Day, MAX_SHOWN),

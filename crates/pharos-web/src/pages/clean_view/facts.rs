@@ -1,7 +1,7 @@
 //! Metadata of a page, shown above it.
 
 use pharos_core::PageType;
-use pharos_query::ResultFields;
+use pharos_query::IndexedPage;
 
 use crate::messages::{Lang, fill, grouped};
 use crate::state::cleaned_copy::Cleaned;
@@ -19,7 +19,7 @@ pub(super) struct Fact {
 }
 
 /// Returns the known metadata of a page; `bytes` is its stored size.
-pub(super) fn facts(lang: Lang, indexed: &ResultFields, bytes: usize, cleaned: &Cleaned) -> Vec<Fact> {
+pub(super) fn facts(lang: Lang, indexed: &IndexedPage, bytes: usize, cleaned: &Cleaned) -> Vec<Fact> {
     let messages = lang.messages();
     let page = &cleaned.page;
     let page_type = match page.page_type {

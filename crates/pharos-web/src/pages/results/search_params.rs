@@ -1,10 +1,10 @@
 //! Parameters of the result page, and links to variations of the request.
 
 use pharos_core::Config;
-use pharos_query::{Age, Filters, SearchRequest};
+use pharos_query::{Age, Filters, ResultOptions, SearchRequest};
 
 use crate::pages::frame::Link;
-use crate::pages::paging::{last_page, page_number};
+use crate::pages::paging::{last_page, page_number, page_size};
 use crate::server::visitor::{Visitor, link};
 
 /// Maximum length of a filter value.
@@ -14,6 +14,8 @@ const MAX_VALUE: usize = 256;
 pub(crate) struct SearchParams {
     pub(crate) query: String,
     pub(crate) page: usize,
+    /// Results per page, if they are not as many as configured.
+    pub(crate) size: Option<String>,
     /// Include duplicates.
     pub(crate) all: bool,
     pub(crate) newest_first: bool,
@@ -70,6 +72,7 @@ impl SearchParams {
         Self {
             query: visitor.query(config.query.max_length),
             page: page_number(visitor.param("page")),
+            size: visitor.param("size").filter(|size| page_size(size).is_some()).map(String::from),
             all: visitor.wants_all(),
             newest_first: visitor.newest_first().unwrap_or_default(),
             filters: filters(visitor),
@@ -78,9 +81,14 @@ impl SearchParams {
         }
     }
 
+    /// Returns the number of results per page.
+    pub(crate) fn page_size(&self, config: &Config) -> usize {
+        self.size.as_deref().and_then(page_size).unwrap_or(config.query.page_size.max(1))
+    }
+
     /// Returns `true` if the page number is within the maximum number of results.
     pub(crate) fn is_reachable(&self, config: &Config) -> bool {
-        self.page <= last_page(u64::MAX, config.query.page_size, config.query.max_results)
+        self.page <= last_page(u64::MAX, self.page_size(config), config.query.max_results)
     }
 
     /// Builds the search request. Beyond the last page the first one is requested, to learn the number of results.
@@ -88,10 +96,8 @@ impl SearchParams {
         SearchRequest {
             text: self.query.clone(),
             page: if self.is_reachable(config) { self.page } else { 1 },
-            size: config.query.page_size.max(1),
-            all: self.all,
-            newest_first: self.newest_first,
-            any_word: false,
+            size: self.page_size(config),
+            options: ResultOptions { all: self.all, newest_first: self.newest_first, any_word: false },
             explain: self.explain,
             facets: true,
             generation: Some(self.generation.clone()).filter(|generation| !generation.is_empty()),
@@ -117,6 +123,7 @@ impl SearchParams {
         params.extend(choices.into_iter().filter_map(|(choice, value)| Some((choice.param(), value?))));
         params.extend(self.all.then_some(("all", "1")));
         params.extend(self.explain.then_some(("explain", "1")));
+        params.extend(self.size.as_deref().map(|size| ("size", size)));
         params
     }
 
@@ -128,7 +135,8 @@ impl SearchParams {
     /// Returns the link to the first page without filters.
     pub(crate) fn without_filters(&self) -> String {
         let sort = self.newest_first.then_some(("sort", "date"));
-        link("/search", [("q", self.query.as_str())].into_iter().chain(sort))
+        let size = self.size.as_deref().map(|size| ("size", size));
+        link("/search", [("q", self.query.as_str())].into_iter().chain(sort).chain(size))
     }
 
     /// Returns the link to the first page with duplicates.

@@ -11,7 +11,7 @@ use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
 use pharos_engine::exchange::data_feed::parse_time;
 use pharos_engine::exchange::export::{ExportFormat as Format, ExportSelection, ExportTarget, export};
 use pharos_index::EmbeddedIndex;
-use pharos_query::SearchService;
+use pharos_query::QueryProcessor;
 use pharos_store::DataDir;
 
 use crate::cli::{ExportArgs, ExportFormat, Global};
@@ -65,7 +65,7 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
 /// Returns the pages that match a query.
 fn matching_pages(data: &DataDir, config: &Config, query: &str) -> anyhow::Result<HashSet<PageId>> {
     let index = EmbeddedIndex::open_reader(&data.index())?;
-    let search = SearchService::new(Arc::new(index), config);
+    let search = QueryProcessor::new(Arc::new(index), config);
     Ok(search.matching(query)?.into_iter().collect())
 }
 

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use pharos_index::EmbeddedIndex;
-use pharos_query::{SearchRequest, SearchService};
+use pharos_query::SearchRequest;
 use pharos_text::normalise;
 use serde::Serialize;
 
@@ -40,8 +38,7 @@ pub(crate) fn run(global: &Global, args: &EvalCorrectArgs) -> anyhow::Result<Com
     settings::require_data_dir(&data)?;
     let place = args.table.display();
     let table = fs::read_to_string(&args.table).with_context(|| format!("cannot read {place}"))?;
-    let search = SearchService::new(Arc::new(EmbeddedIndex::open_reader(&data.index())?), &config);
-    search.set_suggestion_sources(commands::search::suggest::gather(&data, &config, &search)?);
+    let search = commands::search::open_service(&data, &config)?;
     let (mut shares, mut cases): (BTreeMap<&str, CorrectionCounts>, Vec<Case<'_>>) = Default::default();
     for (number, line) in (1..).zip(table.lines()) {
         if line.trim().is_empty() || line.starts_with('#') {
@@ -63,7 +60,7 @@ pub(crate) fn run(global: &Global, args: &EvalCorrectArgs) -> anyhow::Result<Com
             Some(offered) if !is_right && normalise(offered) == normalise(meant) => share.right += 1,
             Some(_) => share.wrong += 1,
             None if is_right => share.right += 1,
-            None if !search.has_few_results(&answer)? => share.found += 1,
+            None if !search.processor().has_few_results(&answer)? => share.found += 1,
             None => {}
         }
         cases.push(Case { typed, meant, kind, offered, results: answer.total });

@@ -16,7 +16,7 @@ use pharos_graph::rank::pagerank::{PageRankOptions, RankScale, Teleport, page_ra
 use pharos_graph::statistics::{DegreeSummary, GraphStatistics, TopicalLocality};
 use pharos_graph::web::{Direction, GraphOptions};
 use pharos_index::EmbeddedIndex;
-use pharos_query::SearchService;
+use pharos_query::QueryProcessor;
 use serde::Serialize;
 
 use crate::cli::{
@@ -413,7 +413,7 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome>
     let config = settings::load(global)?;
     let relations = open(global)?;
     let index = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?;
-    let search = SearchService::new(Arc::new(index), &config);
+    let search = QueryProcessor::new(Arc::new(index), &config);
     let query = args.query.join(" ");
     let mut requested = args.root.max(1);
     // The graph may not contain all results; more are requested only if needed.

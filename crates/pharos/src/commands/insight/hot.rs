@@ -18,7 +18,7 @@ pub(crate) fn run(global: &Global, args: &HotArgs) -> anyhow::Result<CommandOutc
     let (config, data) = (settings::load(global)?, settings::data_dir(global));
     settings::require_data_dir(&data)?;
     let now = args.at.as_deref().map_or_else(|| Ok(SystemClock.now()), moment)?;
-    let memory = LogStatistics::open(&data, &config, now)
+    let memory = LogStatistics::open(&data, &config.hot, now)
         .with_context(|| format!("cannot read the logs in {}", data.logs().display()))?;
     let count = args.count.unwrap_or(config.hot.shown);
     let window = if args.window == "1h" { TimeWindow::Hour } else { TimeWindow::Day };

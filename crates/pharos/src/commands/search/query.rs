@@ -1,10 +1,8 @@
 //! `pharos search`.
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::Arc;
 
-use pharos_index::EmbeddedIndex;
-use pharos_query::{HitExplanation, QueryExplanation, SearchRequest, SearchResponse, SearchService};
+use pharos_query::{HitExplanation, QueryExplanation, ResultOptions, SearchRequest, SearchResponse};
 
 use crate::cli::{Global, SearchArgs};
 use crate::{CommandOutcome, console, settings};
@@ -13,31 +11,23 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOu
     let config = settings::load(global)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
-    let index = EmbeddedIndex::open_reader(&data.index())?;
-    let search = SearchService::new(Arc::new(index), &config);
-    let size = args.number.clamp(1, 1000);
+    let search = super::open_service(&data, &config)?;
+    let size = args.number.unwrap_or(config.query.page_size).clamp(1, 1000);
     let request = SearchRequest {
         text: args.query.join(" "),
         page: args.page,
         size,
-        all: args.all,
-        newest_first: args.sort == "date",
-        any_word: args.any,
+        options: ResultOptions { all: args.all, newest_first: args.sort == "date", any_word: args.any },
         explain: args.explain,
         facets: args.facets,
         ..SearchRequest::default()
     };
-    let mut answer = search.run(&request)?;
-    if search.has_few_results(&answer)? {
-        // Loading the phrase index takes longer than a query, so only if a correction is likely.
-        search.set_suggestion_sources(super::suggest::gather(&data, &config, &search)?);
-        answer.corrected = search.correction(&answer)?;
-    }
+    let answer = search.run(&request)?;
     if global.json {
         console::print_json(&answer)?;
     } else {
         print(&answer, size)?;
-        if answer.total == 0 && search.pages()? == 0 {
+        if answer.total == 0 && search.processor().pages()? == 0 {
             console::print_message(
                 global.quiet,
                 "the index is empty: run `pharos index build` or `pharos up`",

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use pharos_engine::build::runner::BuildRunner;
 use pharos_index::EmbeddedIndex;
+use pharos_mining::Logs;
 use pharos_mining::system::SystemCounters;
 use pharos_query::SearchService;
 use pharos_store::DiskLibrary;
-use pharos_web::{Learning, Service};
+use pharos_web::Service;
 
 use crate::cli::{Global, ListenArgs};
 use crate::settings::{self, ConfigSource};
@@ -25,10 +26,10 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
     settings::require_data_dir(&data)?;
     let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
     index.serve()?;
-    let search = Arc::new(SearchService::new(index, &config));
+    let logs = Logs::open(&data, &config, SystemCounters::default);
+    let search = Arc::new(SearchService::open(index, logs, &data.models(), &config)?);
     let service = Service {
         data: data.clone(),
-        learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), SystemCounters::default)?),
         search: Arc::clone(&search),
         library: Arc::new(DiskLibrary::open_reader(&data.library())?),
         config: Arc::new(config.clone()),
@@ -39,7 +40,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
     commands::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
         source.follow(move |config| {
-            search.set_ranking(&config.rank);
+            search.processor().set_ranking(&config.rank);
             Ok(())
         })?;
         let listener = super::up::listen(&config.web.listen).await?;

@@ -7,9 +7,10 @@ use anyhow::Context as _;
 use pharos_core::PageUrl;
 use pharos_engine::control::dispatch::WakeReason;
 use pharos_engine::{Engine, EngineError, RunOptions};
+use pharos_mining::Logs;
 use pharos_query::SearchService;
 use pharos_store::DataDir;
-use pharos_web::{Learning, Service};
+use pharos_web::Service;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -52,10 +53,10 @@ pub(crate) async fn up(
     })?;
     let engine = Arc::new(engine);
     let index = engine.index().context("the engine runs without an index")?;
-    let search = Arc::new(SearchService::new(index, &config));
+    let logs = Logs::open(&data, &config, engine.readings());
+    let search = Arc::new(SearchService::open(index, logs, &data.models(), &config)?);
     let service = Service {
         data: data.clone(),
-        learning: Arc::new(Learning::start(&data, &config, Arc::clone(&search), engine.readings())?),
         search: Arc::clone(&search),
         library: engine.library(),
         config: Arc::new(config),
@@ -66,7 +67,7 @@ pub(crate) async fn up(
     let serving = tokio::spawn(pharos_web::serve(listener, service, console::stopped(stop.clone())));
     let controlled = Arc::clone(&engine);
     source.follow(move |config| {
-        search.set_ranking(&config.rank);
+        search.processor().set_ranking(&config.rank);
         Ok(controlled.reconfigure(config)?)
     })?;
     let _publisher = engine.publish_status("up")?;

@@ -1,82 +1,78 @@
-//! The query service: parse, retrieve, arrange, respond.
+//! Query processing: parse, retrieve, arrange, respond.
 
 use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
 use pharos_core::config::{Config, CorrectConfig, QueryConfig, RankConfig};
 use pharos_core::{Clock, PageId, PageUrl, SystemClock};
-use pharos_index::{Index, IndexError, IndexView, ResultFields};
+use pharos_index::{Index, IndexError, IndexView, ResultFields, StoredPage};
+use pharos_mining::CacheUse;
 use pharos_text::Analyser;
 use thiserror::Error;
 
 use crate::assist::correction::Corrector;
 use crate::assist::suggestion_sources::SuggestionSources;
 use crate::cache::responses::ResponseKey;
-use crate::cache::{CacheUse, QueryCaches, ResponseState, record_lookup};
+use crate::cache::{QueryCaches, ResponseState, record_lookup};
 use crate::execution::QueryExecution;
 use crate::language::expression::Expression;
-use crate::language::filters::Filters;
 use crate::language::parse::parse;
 use crate::rank::boost::RankingRules;
 use crate::rank::user_weight::{ClickRules, Clicks};
-use crate::response::SearchResponse;
-use crate::retrieval::retriever::{COUNT_LIMIT, ResultOptions, RetrievalQuery, Retriever};
+use crate::request::{QueryKey, ResultOptions, SearchRequest};
+use crate::response::{IndexedPage, SearchResponse};
+use crate::retrieval::retriever::{COUNT_LIMIT, RetrievalQuery, Retriever};
 use crate::stage_timer::StageTimer;
 
-/// An error of the query service.
+/// An error of a search.
 #[derive(Debug, Error)]
 pub enum QueryError {
     /// The index reported an error.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// The index contains an invalid URL.
+    #[error("the index contains the invalid URL `{0}`: rebuild it with `pharos index build`")]
+    InvalidUrl(String),
 }
 
-/// A search request.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SearchRequest {
-    /// The query text.
-    pub text: String,
-    /// Number of the result page, from 1; 0 means 1.
-    pub page: usize,
-    /// Results per page; 0 means the configured number.
-    pub size: usize,
-    /// Returns copies and near-duplicates as separate results, with no limit per site.
-    pub all: bool,
-    /// Sorts by date, newest first, instead of by score.
-    pub newest_first: bool,
-    /// Accepts pages that contain only some of the words.
-    pub any_word: bool,
-    /// Adds explanations of the query and of each score.
-    pub explain: bool,
-    /// Adds facet counts.
-    pub facets: bool,
-    /// State of the index of the first result page, so that further pages are consistent with it.
-    pub generation: Option<String>,
-    /// Filters selected in addition to the text.
-    pub filters: Filters,
-}
+/// Loads the sources of suggestions and corrections for a view of the index.
+pub(crate) type LoadSuggestions =
+    dyn Fn(&dyn IndexView) -> Result<SuggestionSources, QueryError> + Send + Sync;
 
-impl SearchRequest {
-    /// Creates a request for the first result page.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), page: 1, ..Self::default() }
-    }
-}
-
-/// The query service over an index. Cheap to share; all calls are independent.
-pub struct SearchService {
+/// Processes queries on an index. Cheap to share; all calls are independent.
+///
+/// It knows the clicks and suggestions it is given, but no logs: [`SearchService`](crate::SearchService) adds these.
+pub struct QueryProcessor {
     index: Arc<dyn Index>,
     query: QueryConfig,
     ranking: RwLock<Arc<RankingRules>>,
     clicks: RwLock<Arc<Clicks>>,
     clock: Arc<dyn Clock>,
     correct: CorrectConfig,
-    help: RwLock<Arc<SuggestionSources>>,
+    suggestions: RwLock<Arc<SuggestionSources>>,
+    /// Loads suggestions when they are first needed.
+    load_suggestions: Option<Box<LoadSuggestions>>,
     pub(crate) caches: QueryCaches,
 }
 
-impl SearchService {
-    /// Creates a query service over `index`.
+/// The result of a cache lookup.
+pub enum CacheLookup {
+    /// The cached response.
+    Cached(Box<SearchResponse>),
+    /// The response has to be computed by [`QueryProcessor::complete`].
+    Missing(Box<PendingQuery>),
+}
+
+/// A query whose response is not cached.
+pub struct PendingQuery {
+    request: SearchRequest,
+    prepared: PreparedQuery,
+    /// Time of the lookup.
+    pub(crate) since: Instant,
+}
+
+impl QueryProcessor {
+    /// Creates a processor of queries on `index`.
     pub fn new(index: Arc<dyn Index>, config: &Config) -> Self {
         Self {
             index,
@@ -85,7 +81,8 @@ impl SearchService {
             clicks: RwLock::default(),
             clock: Arc::new(SystemClock),
             correct: config.correct.clone(),
-            help: RwLock::default(),
+            suggestions: RwLock::default(),
+            load_suggestions: None,
             caches: QueryCaches::new(config.cache.memory.bytes()),
         }
     }
@@ -93,6 +90,11 @@ impl SearchService {
     /// Replaces the clock.
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
+    }
+
+    /// Loads suggestions with `load` when they are first needed.
+    pub(crate) fn with_suggestions_on_demand(self, load: Box<LoadSuggestions>) -> Self {
+        Self { load_suggestions: Some(load), ..self }
     }
 
     /// Applies new ranking settings. Cached responses of the old settings are no longer used.
@@ -115,69 +117,75 @@ impl SearchService {
     }
 
     /// Replaces the sources of suggestions and corrections.
-    pub fn set_suggestion_sources(&self, help: SuggestionSources) {
-        *self.help.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(help);
+    pub fn set_suggestion_sources(&self, suggestions: SuggestionSources) {
+        *self.suggestions.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(suggestions);
     }
 
-    /// Returns the sources of suggestions and corrections.
+    /// Returns the sources of suggestions and corrections that are loaded.
     pub fn suggestion_sources(&self) -> Arc<SuggestionSources> {
-        Arc::clone(&self.help.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        Arc::clone(&self.suggestions.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    /// Returns the sources of suggestions and corrections, and loads them if that is left to the first use.
+    pub(crate) fn load_suggestion_sources(
+        &self,
+        view: &dyn IndexView,
+    ) -> Result<Arc<SuggestionSources>, QueryError> {
+        let loaded = self.suggestion_sources();
+        match &self.load_suggestions {
+            Some(load) if loaded.is_empty() => {
+                self.set_suggestion_sources(load(view)?);
+                Ok(self.suggestion_sources())
+            }
+            _ => Ok(loaded),
+        }
     }
 
     /// Returns a view of the current index.
-    pub fn view(&self) -> Result<Arc<dyn IndexView>, QueryError> {
+    pub(crate) fn view(&self) -> Result<Arc<dyn IndexView>, QueryError> {
         Ok(self.index.view()?)
     }
 
     /// Returns `true` if a response has so few results that the query may be misspelled.
     pub fn has_few_results(&self, response: &SearchResponse) -> Result<bool, QueryError> {
-        Ok(self.few_results(&*self.index.view()?, response)?.is_some())
+        let analyser = Analyser::with_vocabulary(self.index.vocabulary());
+        Ok(self.few_results(&*self.index.view()?, &analyser, response)?.is_some())
     }
 
     /// Returns the number of results if it is so low that the query may be misspelled.
     fn few_results(
         &self,
         view: &dyn IndexView,
+        analyser: &Analyser,
         response: &SearchResponse,
     ) -> Result<Option<u64>, QueryError> {
         if response.query.is_empty() {
             return Ok(None);
         }
-        let results = self.exact_results(view, response)?;
+        let results = exact_results(view, analyser, response)?;
         Ok(Some(results).filter(|results| *results < self.correct.below))
     }
 
-    /// Returns the number of pages that contain the whole query as written.
-    fn exact_results(&self, view: &dyn IndexView, response: &SearchResponse) -> Result<u64, QueryError> {
-        if response.relaxed {
-            return Ok(0);
-        }
-        let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
-        let expression = self.parse(&response.query);
-        if expression.to_split_query(&is_indexed).is_some() {
-            // The characters of an unknown word may be scattered over the pages found.
-            Ok(view.count(&expression.to_query(&is_indexed), COUNT_LIMIT)?.pages)
-        } else {
-            Ok(response.total)
-        }
-    }
-
-    /// Returns a correction for a query with few results, if one has more results.
-    pub fn correction(&self, response: &SearchResponse) -> Result<Option<String>, QueryError> {
-        let help = self.suggestion_sources();
-        if help.is_empty() {
+    /// Returns a correction for a query with few results, if one has more results in the view.
+    fn correction(
+        &self,
+        view: &dyn IndexView,
+        analyser: &Analyser,
+        response: &SearchResponse,
+    ) -> Result<Option<String>, QueryError> {
+        if self.load_suggestions.is_none() && self.suggestion_sources().is_empty() {
             return Ok(None);
         }
-        let view = self.index.view()?;
-        let Some(results) = self.few_results(&*view, response)? else { return Ok(None) };
+        let Some(results) = self.few_results(view, analyser, response)? else { return Ok(None) };
+        let suggestions = self.load_suggestion_sources(view)?;
         let pages = |term: &str| {
             let found = view.frequencies(&[term.to_string()]);
             found.ok().and_then(|found| found.with_term.first().copied()).unwrap_or_default()
         };
-        let corrector = Corrector { suggestions: &help, costs: &self.correct, pages: &pages };
+        let corrector = Corrector { suggestions: &suggestions, costs: &self.correct, pages: &pages };
         for text in corrector.corrections(&response.query) {
             let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
-            let corrected = self.parse(&text).to_query(&is_indexed);
+            let corrected = parse(&text, analyser).to_query(&is_indexed);
             if view.count(&corrected, COUNT_LIMIT)?.pages > results {
                 return Ok(Some(text));
             }
@@ -215,35 +223,47 @@ impl SearchService {
     /// Runs a search whose text is limited to `length` characters.
     fn run_with_limit(&self, request: &SearchRequest, length: usize) -> Result<SearchResponse, QueryError> {
         let started = Instant::now();
-        let mut response = self.respond(request, length, started)?;
-        response.took_ms = started.elapsed().as_micros() as f64 / 1000.0;
-        Ok(response)
+        let prepared = self.prepare(request, length, self.index.view()?);
+        self.respond(request, prepared, started)
     }
 
-    /// Returns the cached response to a request in the current state, if any. Takes microseconds.
-    pub fn cached_response(&self, request: &SearchRequest) -> Result<Option<SearchResponse>, QueryError> {
+    /// Looks up the cached response to a request in the most recently opened view. Takes microseconds.
+    pub fn lookup(&self, request: SearchRequest) -> Result<CacheLookup, QueryError> {
         let started = Instant::now();
-        let prepared = self.prepare(request, self.query.max_length, self.index.cached_view()?);
+        let prepared = self.prepare(&request, self.query.max_length, self.index.cached_view()?);
         let cached = prepared
             .key
             .as_ref()
             .and_then(|key| self.caches.responses.get_without_counting(key, &prepared.state));
-        if cached.is_some() {
-            record_lookup("answers", true);
+        Ok(match cached {
+            Some(cached) => {
+                record_lookup("answers", true);
+                CacheLookup::Cached(Box::new(cached_response(cached, prepared.text, started)))
+            }
+            None => CacheLookup::Missing(Box::new(PendingQuery { request, prepared, since: started })),
+        })
+    }
+
+    /// Runs a query that was not cached, on the current view.
+    pub fn complete(&self, pending: PendingQuery) -> Result<SearchResponse, QueryError> {
+        let started = Instant::now();
+        let PendingQuery { request, mut prepared, .. } = pending;
+        let view = self.index.view()?;
+        if view.state_id() != prepared.state.generation {
+            self.caches.observe_history(view.history());
+            prepared.continue_on(view, &request);
         }
-        Ok(cached.map(|cached| SearchResponse {
-            query: prepared.text,
-            cache: CacheUse::Hit,
-            took_ms: started.elapsed().as_micros() as f64 / 1000.0,
-            ..cached
-        }))
+        self.respond(&request, prepared, started)
+    }
+
+    /// Returns the number of results per page of a request.
+    pub(crate) fn page_size(&self, request: &SearchRequest) -> usize {
+        if request.size == 0 { self.query.page_size.max(1) } else { request.size }
     }
 
     /// Prepares a request: determines everything its response depends on.
     fn prepare(&self, request: &SearchRequest, length: usize, view: Arc<dyn IndexView>) -> PreparedQuery {
         let text: String = request.text.chars().take(length).collect();
-        let size = if request.size == 0 { self.query.page_size.max(1) } else { request.size };
-        let page = request.page.max(1);
         self.caches.observe_history(view.history());
         let clicks = self.clicks();
         let state = ResponseState {
@@ -253,38 +273,53 @@ impl SearchService {
             clicks: clicks.stamp(&text),
             ranking: self.ranking(),
         };
-        // A page that continues another state is not part of the response for this state.
-        let follows = page > 1 && request.generation.as_ref().is_some_and(|from| *from != state.generation);
-        let key = ResponseKey::new(request, &text, page, size).filter(|_| !follows);
-        PreparedQuery { text, size, page, view, clicks, state, key }
+        let query = QueryKey::new(&text, &request.filters, request.options);
+        let (page, size) = (request.page.max(1), self.page_size(request));
+        let mut prepared = PreparedQuery { text, query, size, page, view, clicks, state, key: None };
+        prepared.key = prepared.response_key(request);
+        prepared
     }
 
     /// Responds to a request, from the cache if possible.
     fn respond(
         &self,
         request: &SearchRequest,
-        length: usize,
+        prepared: PreparedQuery,
         started: Instant,
     ) -> Result<SearchResponse, QueryError> {
-        let PreparedQuery { text, size, page, view, clicks, state, key } =
-            self.prepare(request, length, self.index.view()?);
-        if let Some(key) = &key {
-            let cached = self.caches.responses.get(key, &state);
+        if let Some(key) = &prepared.key {
+            let cached = self.caches.responses.get(key, &prepared.state);
             record_lookup("answers", cached.is_some());
             if let Some(cached) = cached {
-                return Ok(SearchResponse { query: text, cache: CacheUse::Hit, ..cached });
+                return Ok(cached_response(cached, prepared.text, started));
             }
         }
+        let mut response = self.execute(request, &prepared, started)?;
+        if let Some(key) = prepared.key.filter(|_| !response.partial) {
+            self.caches.responses.insert(key, prepared.state, &response);
+        }
+        response.took_ms = milliseconds(started);
+        Ok(response)
+    }
+
+    /// Executes a query on the view it was prepared for.
+    fn execute(
+        &self,
+        request: &SearchRequest,
+        prepared: &PreparedQuery,
+        started: Instant,
+    ) -> Result<SearchResponse, QueryError> {
+        let PreparedQuery { text, query, size, page, view, clicks, state, .. } = prepared;
         let stage = StageTimer::start();
         let analyser = Analyser::with_vocabulary(Arc::clone(&state.words));
-        let typed = parse(&text, &analyser);
+        let typed = parse(text, &analyser);
         stage.stop("understand");
         let mut response = SearchResponse {
-            query: text,
+            query: text.clone(),
             understood: typed.to_string(),
-            generation: view.state_id().to_string(),
+            generation: state.generation.clone(),
             total_is_exact: true,
-            page,
+            page: *page,
             ..SearchResponse::default()
         };
         if !typed.is_empty() {
@@ -292,21 +327,18 @@ impl SearchService {
             parts.extend(request.filters.expressions(state.day));
             let expression = Expression::all(parts);
             let until = started.checked_add(self.query.time);
-            let retriever = self.retriever(&*view, &analyser, &clicks, &state.ranking);
-            let retriever = Retriever { until, state: Some(&state), today: state.day, ..retriever };
-            let (caches, state) = (&self.caches, &state);
-            let execution =
-                QueryExecution { request, expression: &expression, retriever, caches, state, size };
-            execution.fill(&mut response)?;
+            let retriever = self.retriever(&**view, &analyser, clicks, &state.ranking);
+            let retriever = Retriever { until, state: Some(state), today: state.day, ..retriever };
+            let (caches, size) = (&self.caches, *size);
+            let expression = &expression;
+            QueryExecution { request, query, expression, retriever, caches, state, size }
+                .fill(&mut response)?;
         }
         // A narrow selection of filters is not a misspelling.
         if request.filters.is_empty() {
             let stage = StageTimer::start();
-            response.corrected = self.correction(&response)?;
+            response.corrected = self.correction(&**view, &analyser, &response)?;
             stage.stop("correct");
-        }
-        if let Some(key) = key.filter(|_| !response.partial) {
-            self.caches.responses.insert(key, state, &response);
         }
         Ok(response)
     }
@@ -330,12 +362,12 @@ impl SearchService {
 
     /// Returns the best `count` pages for a text, copies included, by rank. Nothing is folded.
     pub fn best(&self, text: &str, count: usize) -> Result<Vec<PageId>, QueryError> {
-        self.rank_pages(text, count, ResultOptions { all: true, newest_first: false, any_word: false })
+        self.rank_pages(text, count, ResultOptions { all: true, ..ResultOptions::default() })
     }
 
     /// Returns the best `count` pages that contain some of the words.
     pub(crate) fn best_with_any_word(&self, text: &str, count: usize) -> Result<Vec<PageId>, QueryError> {
-        self.rank_pages(text, count, ResultOptions { all: false, newest_first: false, any_word: true })
+        self.rank_pages(text, count, ResultOptions { any_word: true, ..ResultOptions::default() })
     }
 
     /// Ranks pages without a time limit.
@@ -365,9 +397,23 @@ impl SearchService {
         self.query.max_results
     }
 
-    /// Returns the result fields of one page.
-    pub fn page(&self, id: PageId) -> Result<Option<ResultFields>, QueryError> {
-        Ok(self.index.view()?.page(id)?.map(|page| page.fields))
+    /// Returns the index entry of one page.
+    pub fn page(&self, id: PageId) -> Result<Option<IndexedPage>, QueryError> {
+        Ok(self.page_with_text(id)?.map(|(page, _)| page))
+    }
+
+    /// Returns the index entry of one page, and its text.
+    pub fn page_with_text(&self, id: PageId) -> Result<Option<(IndexedPage, String)>, QueryError> {
+        let Some(StoredPage { fields, text, .. }) = self.index.view()?.page(id)? else { return Ok(None) };
+        let url = PageUrl::parse(&fields.url).map_err(|_| QueryError::InvalidUrl(fields.url))?;
+        let ResultFields { title, lang, fetched, position, archive, .. } = fields;
+        Ok(Some((IndexedPage { url, title, lang, fetched, position, archive }, text.body)))
+    }
+
+    /// Returns the number of searchable pages, and the identifier of the state of the index.
+    pub fn index_state(&self) -> Result<(u64, String), QueryError> {
+        let view = self.index.view()?;
+        Ok((view.pages()?, view.state_id().to_string()))
     }
 
     /// Returns the number of searchable pages.
@@ -423,6 +469,7 @@ impl SearchService {
 /// A request with everything its response depends on.
 struct PreparedQuery {
     text: String,
+    query: QueryKey,
     size: usize,
     page: usize,
     view: Arc<dyn IndexView>,
@@ -432,16 +479,73 @@ struct PreparedQuery {
     key: Option<ResponseKey>,
 }
 
+impl PreparedQuery {
+    /// Returns the cache key, or `None` if the response must not be cached: explanations describe the actual
+    /// processing, and a page that continues another state is not part of the response for this state.
+    fn response_key(&self, request: &SearchRequest) -> Option<ResponseKey> {
+        let from = request.generation.as_ref().filter(|_| self.page > 1);
+        let continues_another = from.is_some_and(|from| *from != self.state.generation);
+        (!request.explain && !continues_another).then(|| ResponseKey {
+            query: self.query.clone(),
+            page: self.page,
+            size: self.size,
+            facets: request.facets,
+        })
+    }
+
+    /// Replaces the view by a newer one.
+    fn continue_on(&mut self, view: Arc<dyn IndexView>, request: &SearchRequest) {
+        self.state.generation = view.state_id().to_string();
+        self.view = view;
+        self.key = self.response_key(request);
+    }
+}
+
+/// Returns the number of pages that contain the whole query as written.
+fn exact_results(
+    view: &dyn IndexView,
+    analyser: &Analyser,
+    response: &SearchResponse,
+) -> Result<u64, QueryError> {
+    if response.relaxed {
+        return Ok(0);
+    }
+    let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
+    let expression = parse(&response.query, analyser);
+    if expression.to_split_query(&is_indexed).is_some() {
+        // The characters of an unknown word may be scattered over the pages found.
+        Ok(view.count(&expression.to_query(&is_indexed), COUNT_LIMIT)?.pages)
+    } else {
+        Ok(response.total)
+    }
+}
+
+/// Adapts a cached response to the request.
+fn cached_response(cached: SearchResponse, text: String, started: Instant) -> SearchResponse {
+    SearchResponse { query: text, cache: CacheUse::Hit, took_ms: milliseconds(started), ..cached }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_micros() as f64 / 1000.0
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::language::filters::Age;
+    use crate::language::filters::{Age, Filters};
     use pharos_core::LibraryPosition;
     use pharos_index::{EmbeddedIndex, IndexChange, IndexDocument};
+    use pharos_text::vocabulary::Vocabulary;
 
-    fn search(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, SearchService) {
+    fn search(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, QueryProcessor) {
+        let (dir, index) = indexed(pages);
+        (dir, QueryProcessor::new(Arc::new(index), &Config::default()))
+    }
+
+    fn indexed(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, EmbeddedIndex) {
         let dir = tempfile::tempdir().unwrap();
         let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
         let changes = pages.iter().map(|(url, title, body)| {
@@ -454,7 +558,95 @@ mod tests {
         });
         index.apply(changes.collect()).unwrap();
         index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
-        (dir, SearchService::new(Arc::new(index), &Config::default()))
+        (dir, index)
+    }
+
+    /// An index that counts how often its state is read.
+    struct CountingIndex {
+        index: EmbeddedIndex,
+        views: AtomicUsize,
+        vocabularies: AtomicUsize,
+    }
+
+    impl CountingIndex {
+        /// Returns the number of views and of vocabularies read since the last call.
+        fn take(&self) -> (usize, usize) {
+            (self.views.swap(0, Ordering::Relaxed), self.vocabularies.swap(0, Ordering::Relaxed))
+        }
+    }
+
+    impl Index for CountingIndex {
+        fn applied_position(&self) -> Result<LibraryPosition, IndexError> {
+            self.index.applied_position()
+        }
+        fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError> {
+            self.index.apply(changes)
+        }
+        fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError> {
+            self.index.commit(applied)
+        }
+        fn seal(&self) -> Result<LibraryPosition, IndexError> {
+            self.index.seal()
+        }
+        fn vocabulary(&self) -> Arc<Vocabulary> {
+            self.vocabularies.fetch_add(1, Ordering::Relaxed);
+            self.index.vocabulary()
+        }
+        fn view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
+            self.views.fetch_add(1, Ordering::Relaxed);
+            self.index.view()
+        }
+        fn cached_view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
+            self.index.cached_view()
+        }
+    }
+
+    #[test]
+    fn a_query_is_prepared_once_and_reads_one_view() {
+        let (dir, index) = indexed(&[("http://a.example/1", "The lighthouse", "lighthouse keepers")]);
+        let (views, vocabularies) = Default::default();
+        let index = Arc::new(CountingIndex { index, views, vocabularies });
+        let search = QueryProcessor::new(Arc::clone(&index) as Arc<dyn Index>, &Config::default());
+        let (view, suggest) = (search.view().unwrap(), Config::default().suggest);
+        let none = SuggestionSources::default();
+        let sources = SuggestionSources::collect(dir.path(), &*view, [], &suggest, &none).unwrap();
+        search.set_suggestion_sources(sources);
+        index.take();
+        let response = search.run(&SearchRequest::new("lighthuose")).unwrap();
+        assert_eq!(response.corrected.as_deref(), Some("lighthouse"));
+        assert_eq!(index.take(), (1, 1), "the correction reads the same state");
+        let CacheLookup::Missing(pending) = search.lookup(SearchRequest::new("keepers")).unwrap() else {
+            panic!("never searched before")
+        };
+        assert_eq!(index.take(), (0, 1), "the lookup reads the view that is open");
+        assert_eq!(search.complete(*pending).unwrap().total, 1);
+        assert_eq!(index.take(), (1, 0), "what the lookup has prepared is used");
+    }
+
+    #[test]
+    fn a_query_that_waited_sees_the_current_index() {
+        let (_dir, index) = indexed(&[("http://a.example/1", "The lighthouse", "lighthouse keepers")]);
+        let index = Arc::new(index);
+        let search = QueryProcessor::new(Arc::clone(&index) as Arc<dyn Index>, &Config::default());
+        let CacheLookup::Missing(pending) = search.lookup(SearchRequest::new("keepers")).unwrap() else {
+            panic!("never searched before")
+        };
+        let url = PageUrl::parse("http://a.example/2").unwrap();
+        let page = IndexDocument { body: "more keepers".into(), ..IndexDocument::new(url) };
+        index.apply(vec![IndexChange::Put(Box::new(page))]).unwrap();
+        index.commit(LibraryPosition { file: 1, offset: 2 }).unwrap();
+        let response = search.complete(*pending).unwrap();
+        assert_eq!(response.total, 2);
+        assert_eq!(response.generation, search.view().unwrap().state_id());
+        let again = cached(&search, SearchRequest::new("keepers")).unwrap();
+        assert_eq!((again.total, again.cache), (2, CacheUse::Hit));
+    }
+
+    fn cached(search: &QueryProcessor, request: SearchRequest) -> Option<SearchResponse> {
+        match search.lookup(request).unwrap() {
+            CacheLookup::Cached(response) => Some(*response),
+            CacheLookup::Missing(_) => None,
+        }
     }
 
     #[test]
@@ -614,8 +806,7 @@ mod tests {
         ]);
         let with = |filters: Filters| {
             let request = SearchRequest { filters, facets: true, ..SearchRequest::new("lighthouse") };
-            let (first, again) =
-                (search.run(&request).unwrap(), search.cached_response(&request).unwrap().unwrap());
+            let (first, again) = (search.run(&request).unwrap(), cached(&search, request).unwrap());
             assert_eq!(again.cache, CacheUse::Hit);
             assert_eq!((&first.hits, &first.facets), (&again.hits, &again.facets));
             first
@@ -635,7 +826,7 @@ mod tests {
             0,
             "the pages have no date"
         );
-        assert!(search.cached_response(&SearchRequest::new("never searched")).unwrap().is_none());
+        assert!(cached(&search, SearchRequest::new("never searched")).is_none());
     }
 
     #[test]

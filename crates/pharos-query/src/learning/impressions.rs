@@ -6,6 +6,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
+use pharos_mining::log::records::ClickKind;
+
 /// Maximum number of impressions; the oldest are evicted.
 const CAPACITY: usize = 10_000;
 
@@ -19,6 +21,8 @@ pub(crate) struct Impression {
     pub(crate) visit: String,
     /// Position of the first result across all pages, from 1, and the URLs from there on.
     pub(crate) first: u32,
+    /// Results per page.
+    pub(crate) page_size: u32,
     pub(crate) urls: Vec<String>,
     pub(crate) related: Vec<String>,
     pub(crate) corrected: Option<String>,
@@ -31,18 +35,16 @@ pub(crate) struct VerifiedClick {
     pub(crate) visit: String,
     /// Sequence number of the click within the impression, from 1.
     pub(crate) order: u32,
-    /// Clicked URL or query.
-    pub(crate) target: String,
+    /// Results per page of the impression.
+    pub(crate) page_size: u32,
+    pub(crate) target: ClickedLink,
 }
 
-/// The kind of link that was clicked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClickTarget {
-    Result,
-    /// Return from a result.
-    Left,
-    Related,
-    Corrected,
+/// The target of a clicked link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ClickedLink {
+    Url(String),
+    Query(String),
 }
 
 #[derive(Default)]
@@ -84,23 +86,29 @@ impl Impressions {
     }
 
     /// Validates a click. Returns `None` if no such link was shown, or if there were too many clicks.
-    pub(crate) fn verify_click(&self, id: &str, target: ClickTarget, rank: u32) -> Option<VerifiedClick> {
+    pub(crate) fn verify_click(&self, id: &str, kind: ClickKind, rank: u32) -> Option<VerifiedClick> {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let TrackedImpression { impression, clicks, left, .. } = table.shown.get_mut(id)?;
-        let count = if target == ClickTarget::Left { left } else { clicks };
-        let target = match target {
-            ClickTarget::Result | ClickTarget::Left => {
-                impression.urls.get(rank.checked_sub(impression.first)? as usize)?.clone()
+        let count = if kind == ClickKind::Leave { left } else { clicks };
+        let target = match kind {
+            ClickKind::Result | ClickKind::Snapshot | ClickKind::Leave => {
+                let nth = rank.checked_sub(impression.first)?;
+                ClickedLink::Url(impression.urls.get(nth as usize)?.clone())
             }
-            ClickTarget::Related => impression.related.get(rank.checked_sub(1)? as usize)?.clone(),
-            ClickTarget::Corrected => impression.corrected.clone()?,
+            ClickKind::Related => {
+                ClickedLink::Query(impression.related.get(rank.checked_sub(1)? as usize)?.clone())
+            }
+            ClickKind::Corrected => ClickedLink::Query(impression.corrected.clone()?),
+            // Such links are not part of an impression.
+            ClickKind::Suggestion | ClickKind::Filter | ClickKind::Sort | ClickKind::Product => return None,
         };
         if *count >= MAX_CLICKS {
             return None;
         }
         *count += 1;
-        let Impression { query, visit, .. } = impression;
-        Some(VerifiedClick { query: query.clone(), visit: visit.clone(), order: *count, target })
+        let Impression { query, visit, page_size, .. } = impression;
+        let (query, visit) = (query.clone(), visit.clone());
+        Some(VerifiedClick { query, visit, order: *count, page_size: *page_size, target })
     }
 }
 
@@ -115,25 +123,30 @@ mod tests {
         let related = vec!["tea".to_string()];
         impressions
             .insert("i", Impression { query: "q".into(), first: 11, urls, related, ..Impression::default() });
-        let click = |target, rank| {
-            impressions.verify_click("i", target, rank).map(|click| (click.target, click.order))
-        };
-        assert_eq!(click(ClickTarget::Result, 12), Some(("http://a.example/12".into(), 1)));
-        assert_eq!(click(ClickTarget::Left, 12), Some(("http://a.example/12".into(), 1)));
-        assert_eq!(click(ClickTarget::Related, 1), Some(("tea".into(), 2)), "returning is not a click");
-        for (target, rank) in [
-            (ClickTarget::Result, 10),
-            (ClickTarget::Result, 13),
-            (ClickTarget::Result, 0),
-            (ClickTarget::Related, 0),
-            (ClickTarget::Corrected, 1),
+        let url = |url: &str| ClickedLink::Url(url.into());
+        let click =
+            |kind, rank| impressions.verify_click("i", kind, rank).map(|click| (click.target, click.order));
+        assert_eq!(click(ClickKind::Result, 12), Some((url("http://a.example/12"), 1)));
+        assert_eq!(click(ClickKind::Leave, 12), Some((url("http://a.example/12"), 1)));
+        assert_eq!(
+            click(ClickKind::Related, 1),
+            Some((ClickedLink::Query("tea".into()), 2)),
+            "returning is not a click"
+        );
+        for (kind, rank) in [
+            (ClickKind::Result, 10),
+            (ClickKind::Result, 13),
+            (ClickKind::Result, 0),
+            (ClickKind::Related, 0),
+            (ClickKind::Corrected, 1),
+            (ClickKind::Sort, 11),
         ] {
-            assert_eq!(click(target, rank), None);
+            assert_eq!(click(kind, rank), None);
         }
         assert_eq!(impressions.mark_seen("i").as_deref(), Some("q"));
         assert_eq!((impressions.mark_seen("i"), impressions.mark_seen("another")), (None, None), "only once");
-        assert_eq!(impressions.verify_click("another", ClickTarget::Result, 11), None);
-        assert_eq!((0..99).filter_map(|_| click(ClickTarget::Result, 11)).count(), MAX_CLICKS as usize - 2);
+        assert_eq!(impressions.verify_click("another", ClickKind::Result, 11), None);
+        assert_eq!((0..99).filter_map(|_| click(ClickKind::Result, 11)).count(), MAX_CLICKS as usize - 2);
         (0..2 * CAPACITY).for_each(|n| impressions.insert(&n.to_string(), Impression::default()));
         assert!(impressions.0.lock().unwrap().shown.len() <= CAPACITY);
     }
