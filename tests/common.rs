@@ -5,10 +5,12 @@ pub mod browser;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use pharos_store::{DiskLibrary, Library, LibraryPosition, RecordContent, StoredRecord};
+use pharos_core::Config;
+use pharos_engine::Stores;
+use pharos_store::{DataDir, LibraryPosition, RecordContent, StoredRecord};
 use pharos_testweb::{ServeOptions, Server, Truth, Web, WebSpec};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -63,7 +65,7 @@ impl Rig {
 
     /// Returns all records of the library.
     pub fn records(&self) -> Vec<StoredRecord> {
-        let library = DiskLibrary::open_reader(&self.data().join("library")).unwrap();
+        let library = stores(&self.data()).library().unwrap();
         library.scan(LibraryPosition::START, None).unwrap().map(|record| record.unwrap()).collect()
     }
 
@@ -80,6 +82,11 @@ impl Rig {
         }
         stored
     }
+}
+
+/// Opens the stores of a data directory with default settings.
+pub fn stores(data: &Path) -> Stores {
+    Stores::open(&DataDir::at(data), &Config::default()).unwrap()
 }
 
 /// Returns the binary, without settings from the environment.

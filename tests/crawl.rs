@@ -1,12 +1,10 @@
 //! From seeds to results: the crawl stores every page of the test web once, and every page is searchable.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::common::{Rig, Running, long, succeed};
+use crate::common::{Rig, Running, long, stores, succeed};
 use pharos_core::config::Config;
-use pharos_index::EmbeddedIndex;
 use pharos_query::{QueryProcessor, ResultOptions, SearchRequest};
 use pharos_testweb::{ServeOptions, WebSpec};
 
@@ -34,8 +32,7 @@ fn a_thousand_pages_are_stored_once_and_found_by_their_titles() {
     }
 
     succeed(&mut rig.pharos(&["index", "build"]));
-    let index = EmbeddedIndex::open_reader(&rig.data().join("index")).unwrap();
-    let search = QueryProcessor::new(Arc::new(index), &Config::default());
+    let search = QueryProcessor::new(stores(&rig.data()).index().unwrap(), &Config::default());
     let mut missing = Vec::new();
     for page in truth.stored().filter(|p| p.status == 200 && !p.title.is_empty()) {
         let answer = search

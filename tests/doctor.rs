@@ -5,15 +5,14 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::common::{Rig, Running, describe, fail, pharos, succeed};
+use crate::common::{Rig, Running, describe, fail, pharos, stores, succeed};
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
-use pharos_index::{EmbeddedIndex, Index as _, IndexChange, IndexDocument, Query};
+use pharos_index::{IndexChange, IndexDocument, Query};
 use pharos_query::{QueryProcessor, SearchRequest};
-use pharos_store::{DiskLibrary, Library as _, RecordContent, StoredRecord};
+use pharos_store::{RecordContent, StoredRecord};
 use pharos_testweb::{ServeOptions, WebSpec};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -63,7 +62,7 @@ fn copy(from: &Path, to: &Path) {
 
 /// Returns queries made of words of the pages.
 fn queries(data: &Path, count: usize) -> Vec<String> {
-    let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
+    let index = stores(data).index().unwrap();
     let view = index.view().unwrap();
     let all = view.search(&Query::All, 10_000).unwrap();
     let pages = view.stored(&all.candidates).unwrap();
@@ -88,8 +87,7 @@ type Top = (u64, Vec<(String, f32)>);
 
 /// Returns the first ten results of each query with their scores.
 fn answers(data: &Path, queries: &[String]) -> Vec<Top> {
-    let index = EmbeddedIndex::open_reader(&data.join("index")).unwrap();
-    let search = QueryProcessor::new(Arc::new(index), &Config::default());
+    let search = QueryProcessor::new(stores(data).index().unwrap(), &Config::default());
     let answers = queries.iter().map(|query| search.run(&SearchRequest::new(query)).unwrap());
     answers.map(|a| (a.total, a.hits.into_iter().map(|hit| (hit.url, hit.score)).collect())).collect()
 }
@@ -113,7 +111,7 @@ fn difference(queries: &[String], before: &[Top], after: &[Top]) -> Option<Strin
 }
 
 fn records(data: &Path) -> Vec<StoredRecord> {
-    let library = DiskLibrary::open_reader(&data.join("library")).unwrap();
+    let library = stores(data).library().unwrap();
     library.scan(LibraryPosition::START, None).unwrap().map(|record| record.unwrap()).collect()
 }
 
@@ -144,7 +142,7 @@ fn sql(data: &Path, statements: &str) {
 
 /// Changes the index without the engine.
 fn change_index(data: &Path, change: IndexChange) {
-    let index = EmbeddedIndex::open_writer(&data.join("index"), 16 << 20, 1 << 20).unwrap();
+    let index = stores(data).own_index().unwrap();
     let at = index.applied_position().unwrap();
     index.apply(vec![change]).unwrap();
     index.commit(at).unwrap();

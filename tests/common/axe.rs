@@ -20,9 +20,8 @@ const RUN: &str = "
 /// Injected as a whole: the content security policy of the page forbids external scripts, but not scripts of the
 /// driver.
 static SCRIPT: LazyLock<String> = LazyLock::new(|| {
-    let axe = std::fs::read_to_string(Path::new(FILE)).unwrap_or_else(|error| {
-        panic!("cannot read {FILE} ({error}): `tools/setup node` installs it")
-    });
+    let axe = std::fs::read_to_string(Path::new(FILE))
+        .unwrap_or_else(|error| panic!("cannot read {FILE} ({error}): `tools/setup node` installs it"));
     format!("{axe};{RUN}")
 });
 

@@ -46,6 +46,8 @@ pub mod robots;
 pub mod rules;
 mod setting_error;
 mod status;
+#[cfg(test)]
+mod testing;
 
 pub use crawl::{AppliedRecords, Crawl, CrawlError, CrawlSummary, EndReason, StoredPageInfo};
 pub use crawl_loop::run_crawl;

@@ -10,6 +10,8 @@
 use std::env;
 use std::error::Error;
 
+use pharos_core::Config;
+use pharos_engine::Stores;
 use pharos_engine::status::data_dir::data_dir_status;
 use pharos_engine::status::engine_status::read_engine_status;
 use pharos_store::DataDir;
@@ -23,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("no catalog in {root}: create one with `pharos demo` or `pharos up`").into());
     }
 
-    let status = data_dir_status(&data)?;
+    let status = data_dir_status(&Stores::open(&data, &Config::default())?)?;
     let pages = &status.catalog;
     println!("pages     {} known, {} stored, {} waiting", pages.pages, pages.stored, pages.waiting);
     println!("          {} failed, {} refused, {} deleted", pages.failed, pages.refused, pages.deleted);

@@ -10,11 +10,11 @@ use pharos_core::config::{Config, CrawlConfig, CrawlMode};
 use pharos_core::{Clock, PageUrl, SystemClock};
 use pharos_crawl::rules::scope::apply_changed_settings;
 use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_from_config};
-use pharos_index::{EmbeddedIndex, Generations, Index as _};
+use pharos_index::Index;
 use pharos_mining::system::SystemCounters;
 use pharos_store::{
-    Catalog, CrawlRules, DataDir, DerivedWriter, DiskLibrary, Library, LibraryEvent, LibraryRecord,
-    LibraryWriteOptions, OwnerLock, RecordContent, SqliteCatalog, StoreError, StoredRecord,
+    Catalog, CrawlRules, DataDir, DerivedWriter, Library, LibraryEvent, LibraryRecord, OwnerLock,
+    RecordContent, StoreError, StoredRecord,
 };
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
@@ -27,13 +27,14 @@ use crate::control::orders::{Order, OrderQueue, home_page};
 use crate::stages::analyse::AnalysedRecord;
 use crate::stages::analysis_pool::AnalysisPool;
 use crate::stages::append_stage::{AppendStage, queue_records};
-use crate::stages::apply_stage::{RecordApplier, open_index, roll_back_damaged_history};
+use crate::stages::apply_stage::RecordApplier;
 use crate::stages::carry_over::CarryOver;
 use crate::stages::crawl_log::CrawlLog;
 use crate::stages::ingest::IngestPipeline;
 use crate::status::data_dir::{disk_usage, free_disk_space};
 use crate::status::engine_status::CrawlPhase;
 use crate::status::stage_metrics::{PipelineStage, StageMetrics, readings};
+use crate::stores::{Stores, roll_back_damaged_history};
 
 /// Capacity of the channel of fetched records, in records.
 const RECORD_CHANNEL_CAPACITY: usize = 16;
@@ -50,8 +51,8 @@ pub struct Engine {
     command: String,
     pub(crate) library: Arc<dyn Library>,
     pub(crate) catalog: Arc<dyn Catalog>,
-    pub(crate) index: Option<Arc<EmbeddedIndex>>,
-    pub(crate) generations: Generations,
+    pub(crate) index: Option<Arc<dyn Index>>,
+    stores: Stores,
     pub(crate) status: Arc<CrawlStatus>,
     pub(crate) stage_metrics: Arc<StageMetrics>,
     pub(crate) phase: Arc<Mutex<CrawlPhase>>,
@@ -92,7 +93,7 @@ impl Engine {
         command: &str,
         indexing: bool,
     ) -> Result<Self, EngineError> {
-        let catalog = SqliteCatalog::open_writer(&data.catalog())?;
+        let catalog = Stores::open(&data, &config)?.own_catalog()?;
         Self::open_with_catalog(owner, data, config, command, catalog, indexing)
     }
 
@@ -102,18 +103,13 @@ impl Engine {
         data: DataDir,
         config: Config,
         command: &str,
-        catalog: SqliteCatalog,
+        catalog: Arc<dyn Catalog>,
         indexing: bool,
     ) -> Result<Self, EngineError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let library = DiskLibrary::open_writer(
-            &data.library(),
-            LibraryWriteOptions::from(&config.library),
-            catalog.applied_position()?,
-            clock.now(),
-        )?;
-        let generations = Generations::at(data.index());
-        let index = if indexing { Some(Arc::new(open_index(&generations, &config)?)) } else { None };
+        let stores = Stores::open(&data, &config)?;
+        let library = stores.own_library(catalog.applied_position()?, clock.now())?;
+        let index = if indexing { Some(stores.own_index()?) } else { None };
         let end = library.end()?;
         if catalog.applied_position()? > end {
             return Err(EngineError::StoreAhead { path: data.catalog() });
@@ -129,10 +125,10 @@ impl Engine {
             config: watch::Sender::new(Arc::new(config)),
             clock,
             command: command.to_string(),
-            library: Arc::new(library),
-            catalog: Arc::new(catalog),
+            library,
+            catalog,
             index,
-            generations,
+            stores,
             status: Arc::default(),
             stage_metrics: Arc::default(),
             phase: Arc::default(),
@@ -149,7 +145,7 @@ impl Engine {
     }
 
     /// Returns the index if this engine maintains it.
-    pub fn index(&self) -> Option<Arc<EmbeddedIndex>> {
+    pub fn index(&self) -> Option<Arc<dyn Index>> {
         self.index.clone()
     }
 
@@ -158,8 +154,8 @@ impl Engine {
     /// Reads the history generation once and falls back to the previous one if it is damaged.
     pub fn prepare_serving(&self) -> Result<(), EngineError> {
         if let Some(index) = &self.index {
-            index.serve()?;
-            roll_back_damaged_history(index)?;
+            Arc::clone(index).serve()?;
+            roll_back_damaged_history(&**index)?;
         }
         Ok(())
     }
@@ -236,15 +232,20 @@ impl Engine {
         let catalog = Arc::clone(&self.catalog);
         let derived = deriving.then_some(derived);
         let carry = CarryOver::open(self.data.graph());
-        let applier =
-            RecordApplier::new(self.config.subscribe(), catalog, derived, self.index.clone(), carry)?;
+        let applier = RecordApplier::new(
+            self.config.subscribe(),
+            self.stores.clone(),
+            catalog,
+            derived,
+            self.index.clone(),
+            carry,
+        )?;
         let mut ingest = IngestPipeline {
             config: self.config.subscribe(),
             clock: Arc::clone(&self.clock),
             library: Arc::clone(&self.library),
             catalog: Arc::clone(&self.catalog),
             orders: OrderQueue::open(&self.data),
-            generations: self.generations.clone(),
             pool: AnalysisPool::from_config(&self.config())?,
             applier,
         };
@@ -304,8 +305,7 @@ impl Engine {
             }
             Ok(())
         })?;
-        let (generations, stage_metrics, indexing) =
-            (self.generations.clone(), Arc::clone(&self.stage_metrics), self.index.is_some());
+        let (stage_metrics, indexing) = (Arc::clone(&self.stage_metrics), self.index.is_some());
         let applying = spawn_stage("apply", move || {
             loop {
                 match read_out.recv_timeout(TICK) {
@@ -320,7 +320,7 @@ impl Engine {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return applier.finish(),
                 }
-                applier.tick(&generations)?;
+                applier.tick()?;
             }
         })?;
 

@@ -75,6 +75,11 @@ pub enum EngineError {
     /// The library changed repeatedly during a backup.
     #[error("the library in {} is being compacted: try again afterwards", path.display())]
     LibraryChanging { path: PathBuf },
+    /// An operation needs local files that the configured stores do not have.
+    #[error(
+        "{operation} is impossible: it needs local files, and the configured store keeps its data elsewhere"
+    )]
+    NotLocal { operation: &'static str },
     /// The settings are invalid.
     #[error("{0}")]
     Settings(String),

@@ -45,6 +45,7 @@ pub mod exchange;
 pub mod maintenance;
 pub mod stages;
 pub mod status;
+mod stores;
 
 pub use build::history::{BuildProgress, BuildSummary, build_history};
 pub use control::orders::{CrawlOrder, Order, execute_order};
@@ -59,6 +60,7 @@ pub use maintenance::rebuild::rebuild;
 pub use maintenance::retention::compact;
 pub use maintenance::rollback::roll_back;
 pub use status::index_status::index_status;
+pub use stores::Stores;
 
 /// Items of `pharos-crawl` for crates above the engine.
 pub mod crawl {

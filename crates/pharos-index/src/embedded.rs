@@ -7,14 +7,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pharos_core::LibraryPosition;
+use pharos_text::Analyser;
 use pharos_text::vocabulary::{Vocabulary, WatchedVocabulary};
 use tracing::warn;
 
+use crate::generational::{GenerationStore, GenerationalIndex};
 use crate::generations::generation::Generation;
 use crate::generations::manifest::{self, VerificationLevel};
 use crate::generations::{BuilderRequest, GenerationChain, Generations, HistoryGeneration};
-use crate::panic_guard::PanicGuard;
+use crate::read::chain_view::ChainView;
 use crate::read::open_chain::{self, OpenChain};
+use crate::statistics::{CountingProgress, IndexStatistics, StatisticsOptions, TermReport};
 use crate::write::generation_writer::GenerationWriter;
 use crate::{Index, IndexChange, IndexError, IndexView, LinkMaxima};
 
@@ -31,7 +34,7 @@ const MAX_ATTEMPTS: usize = 10;
 /// needed, the writer's lock is taken first.
 ///
 /// Opening is fast: for a large history only file sizes are compared and small files read. A long-running process
-/// calls [`EmbeddedIndex::serve`], which verifies every byte of a history before it is used.
+/// calls [`Index::serve`], which verifies every byte of a history before it is used.
 pub struct EmbeddedIndex {
     generations: Generations,
     /// Vocabulary of the installation, reloaded when its file changes.
@@ -40,7 +43,7 @@ pub struct EmbeddedIndex {
     writing: Option<Mutex<WriterState>>,
     reading: Mutex<ReaderState>,
     /// Most recent view, readable without the lock of `reading`.
-    cached_view: RwLock<Option<Arc<PanicGuard>>>,
+    cached_view: RwLock<Option<Arc<ChainView>>>,
     /// Set once a background thread refreshes the view. New histories are then verified by that thread, never by a
     /// query.
     in_service: AtomicBool,
@@ -60,7 +63,7 @@ struct ReaderState {
     prepared: Option<(HistoryGeneration, Generation)>,
     /// Number of a new history that is damaged while no previous one exists. The open chain stays in use.
     unusable: Option<u64>,
-    view: Option<Arc<PanicGuard>>,
+    view: Option<Arc<ChainView>>,
     refreshed_at: Instant,
 }
 
@@ -125,45 +128,6 @@ impl EmbeddedIndex {
         }
     }
 
-    /// Returns the index directory.
-    pub fn generations(&self) -> &Generations {
-        &self.generations
-    }
-
-    /// Prepares a long-running process for answering queries.
-    ///
-    /// Verifies the checksums of the current history by reading all of it, which also loads it into the page cache. A
-    /// background thread then verifies each new history before it is used, and closes replaced ones.
-    ///
-    /// A damaged history is refused with a warning, and the chain before the last build is used instead.
-    ///
-    /// # Errors
-    /// Returns an error if the history is damaged and no previous one exists.
-    pub fn serve(self: &Arc<Self>) -> Result<(), IndexError> {
-        self.verify_history()?;
-        if self.in_service.swap(true, Ordering::SeqCst) {
-            return Ok(());
-        }
-        let index = Arc::downgrade(self);
-        let poll = move || {
-            let mut reported = String::new();
-            loop {
-                thread::sleep(BACKGROUND_REFRESH_INTERVAL);
-                let Some(index) = index.upgrade() else { return };
-                match index.poll_changes() {
-                    Ok(()) => reported.clear(),
-                    Err(error) if reported == error.to_string() => {}
-                    Err(error) => {
-                        reported = error.to_string();
-                        warn!("{error}; the open generations stay in use");
-                    }
-                }
-            }
-        };
-        let thread = thread::Builder::new().name("index-look".into()).spawn(poll);
-        thread.map(|_| ()).map_err(IndexError::io("watch", self.generations.dir()))
-    }
-
     /// Verifies the current history and refuses it if it is damaged.
     fn verify_history(&self) -> Result<(), IndexError> {
         loop {
@@ -199,12 +163,6 @@ impl EmbeddedIndex {
         Ok(())
     }
 
-    /// Returns the current history if it is damaged and the previous one is used instead.
-    pub fn refused_history(&self) -> Result<Option<HistoryGeneration>, IndexError> {
-        let refused = self.reader_state().chain.refused();
-        Ok(self.generations.current()?.history.filter(|history| Some(history.number) == refused))
-    }
-
     /// Refreshes the view without a query: opens and verifies a new history, and closes the replaced one.
     fn poll_changes(&self) -> Result<(), IndexError> {
         let current = self.generations.current()?;
@@ -223,56 +181,6 @@ impl EmbeddedIndex {
         self.view().map(|_| ())
     }
 
-    /// Returns the number of documents in history and in the latest generations, tombstones included.
-    pub fn documents(&self) -> Result<(u64, u64), IndexError> {
-        self.view()?;
-        Ok(self.reader_state().chain.documents())
-    }
-
-    /// Serves the pending request of a builder or an operator, if any.
-    ///
-    /// The owner calls this periodically, with all changes committed. A request that fails is removed as well, so
-    /// that it is not retried indefinitely; its sender detects the failure.
-    pub fn serve_request(&self) -> Result<Option<BuilderRequest>, IndexError> {
-        let Some(request) = self.generations.pending_request() else { return Ok(None) };
-        let current = self.generations.current()?;
-        let result = match request {
-            BuilderRequest::Seal(number) if current.open().number == number => self.seal().map(|_| ()),
-            BuilderRequest::Seal(_) => Ok(()),
-            BuilderRequest::Install(history) => self.generations.install(history).map(|_| ()),
-            BuilderRequest::Rollback(number) if current.history.is_some_and(|h| h.number == number) => {
-                self.generations.roll_back().map(|_| ())
-            }
-            BuilderRequest::Rollback(_) => Ok(()),
-        };
-        self.generations.complete_request(request);
-        result?;
-        if let Ok(mut writing) = self.writer_state() {
-            writing.maxima = self.generations.maxima()?;
-        }
-        // The next query opens a new view.
-        self.reader_state().view = None;
-        Ok(Some(request))
-    }
-
-    /// Prepares a rollback to the previous history for an owner that has not started to apply records.
-    ///
-    /// If a range of the library would be missing after the rollback, the applied position is moved back to its
-    /// start, so that replaying the library restores it. Returns `true` if a replay is required.
-    pub fn close_gap(&self) -> Result<bool, IndexError> {
-        let Some((from, _)) = self.generations.current()?.gap() else { return Ok(false) };
-        self.commit(from)?;
-        self.generations.close_gap(from)?;
-        Ok(true)
-    }
-
-    /// Rolls back to the history before the last build. The caller must own the data directory.
-    pub fn roll_back(&self) -> Result<GenerationChain, IndexError> {
-        let back = self.generations.roll_back()?;
-        self.reader_state().view = None;
-        Ok(back)
-    }
-
     fn writer_state(&self) -> Result<MutexGuard<'_, WriterState>, IndexError> {
         let writing = self.writing.as_ref().ok_or(IndexError::ReadOnly)?;
         Ok(writing.lock().unwrap_or_else(PoisonError::into_inner))
@@ -280,13 +188,6 @@ impl EmbeddedIndex {
 
     fn reader_state(&self) -> MutexGuard<'_, ReaderState> {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Generations {
-    /// Opens a finished history generation that is not yet installed, for testing and warming it.
-    pub fn preview(&self, history: HistoryGeneration) -> Result<Arc<dyn IndexView>, IndexError> {
-        open_chain::preview(self, history)
     }
 }
 
@@ -332,17 +233,6 @@ impl Index for EmbeddedIndex {
         self.vocabulary.current()
     }
 
-    fn seal(&self) -> Result<LibraryPosition, IndexError> {
-        let mut writing = self.writer_state()?;
-        let at = self.applied_position()?;
-        let number = self.generations.seal(at)?.open().number;
-        let (next, _) = open_generation(&self.generations, &self.vocabulary, number, writing.memory)?;
-        // Running merges of the sealed generation finish in the background: it receives no more changes.
-        std::mem::replace(&mut writing.writer, next).finish_in_background();
-        self.reader_state().view = None;
-        Ok(at)
-    }
-
     fn view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
         Ok(self.current_view()?)
     }
@@ -355,11 +245,126 @@ impl Index for EmbeddedIndex {
             None => self.view(),
         }
     }
+
+    /// Prepares a long-running process for answering queries.
+    ///
+    /// Verifies the checksums of the current history by reading all of it, which also loads it into the page cache. A
+    /// background thread then verifies each new history before it is used, and closes replaced ones.
+    ///
+    /// A damaged history is refused with a warning, and the chain before the last build is used instead.
+    ///
+    /// # Errors
+    /// Returns an error if the history is damaged and no previous one exists.
+    fn serve(self: Arc<Self>) -> Result<(), IndexError> {
+        self.verify_history()?;
+        if self.in_service.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        let index = Arc::downgrade(&self);
+        let poll = move || {
+            let mut reported = String::new();
+            loop {
+                thread::sleep(BACKGROUND_REFRESH_INTERVAL);
+                let Some(index) = index.upgrade() else { return };
+                match index.poll_changes() {
+                    Ok(()) => reported.clear(),
+                    Err(error) if reported == error.to_string() => {}
+                    Err(error) => {
+                        reported = error.to_string();
+                        warn!("{error}; the open generations stay in use");
+                    }
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("index-look".into()).spawn(poll);
+        thread.map(|_| ()).map_err(IndexError::io("watch", self.generations.dir()))
+    }
+
+    fn generational(&self) -> Option<&dyn GenerationalIndex> {
+        Some(self)
+    }
+}
+
+impl GenerationalIndex for EmbeddedIndex {
+    fn generations(&self) -> &dyn GenerationStore {
+        &self.generations
+    }
+
+    fn seal(&self) -> Result<LibraryPosition, IndexError> {
+        let mut writing = self.writer_state()?;
+        let at = self.applied_position()?;
+        let number = self.generations.seal(at)?.open().number;
+        let (next, _) = open_generation(&self.generations, &self.vocabulary, number, writing.memory)?;
+        // Running merges of the sealed generation finish in the background: it receives no more changes.
+        std::mem::replace(&mut writing.writer, next).finish_in_background();
+        self.reader_state().view = None;
+        Ok(at)
+    }
+
+    fn documents(&self) -> Result<(u64, u64), IndexError> {
+        self.view()?;
+        Ok(self.reader_state().chain.documents())
+    }
+
+    fn serve_request(&self) -> Result<Option<BuilderRequest>, IndexError> {
+        let Some(request) = self.generations.pending_request() else { return Ok(None) };
+        let current = self.generations.current()?;
+        let result = match request {
+            BuilderRequest::Seal(number) if current.open().number == number => self.seal().map(|_| ()),
+            BuilderRequest::Seal(_) => Ok(()),
+            BuilderRequest::Install(history) => self.generations.install(history).map(|_| ()),
+            BuilderRequest::Rollback(number) if current.history.is_some_and(|h| h.number == number) => {
+                self.generations.roll_back().map(|_| ())
+            }
+            BuilderRequest::Rollback(_) => Ok(()),
+        };
+        self.generations.complete_request(request);
+        result?;
+        if let Ok(mut writing) = self.writer_state() {
+            writing.maxima = self.generations.maxima()?;
+        }
+        // The next query opens a new view.
+        self.reader_state().view = None;
+        Ok(Some(request))
+    }
+
+    fn close_gap(&self) -> Result<bool, IndexError> {
+        let Some((from, _)) = self.generations.current()?.gap() else { return Ok(false) };
+        self.commit(from)?;
+        self.generations.close_gap(from)?;
+        Ok(true)
+    }
+
+    fn roll_back(&self) -> Result<GenerationChain, IndexError> {
+        let back = self.generations.roll_back()?;
+        self.reader_state().view = None;
+        Ok(back)
+    }
+
+    fn refused_history(&self) -> Result<Option<HistoryGeneration>, IndexError> {
+        let refused = self.reader_state().chain.refused();
+        Ok(self.generations.current()?.history.filter(|history| Some(history.number) == refused))
+    }
+
+    fn statistics(
+        &self,
+        options: &StatisticsOptions,
+        progress: &mut dyn FnMut(CountingProgress<'_>) -> bool,
+    ) -> Result<IndexStatistics, IndexError> {
+        let view = self.current_view()?;
+        view.guard(|| view.statistics(options, progress))
+    }
+
+    fn explain(&self, text: &str, field: Option<&str>, pages: usize) -> Result<TermReport, IndexError> {
+        let analyser = Analyser::with_vocabulary(self.vocabulary());
+        let view = self.current_view()?;
+        view.guard(|| view.explain(&analyser, text, field, pages))
+    }
 }
 
 impl EmbeddedIndex {
     /// Returns a view of the current chain, refreshed if the last check is too old.
-    pub(crate) fn current_view(&self) -> Result<Arc<PanicGuard>, IndexError> {
+    pub(crate) fn current_view(&self) -> Result<Arc<ChainView>, IndexError> {
         let mut reading = self.reader_state();
         if let Some(view) = &reading.view
             && reading.refreshed_at.elapsed() < MIN_REFRESH_INTERVAL

@@ -7,6 +7,7 @@ use pharos_text::vocabulary::Vocabulary;
 
 use crate::document::IndexChange;
 use crate::error::IndexError;
+use crate::generational::GenerationalIndex;
 use crate::view::IndexView;
 
 /// A searchable index of page documents.
@@ -24,13 +25,8 @@ pub trait Index: Send + Sync {
     /// Makes all applied changes visible and durable, and records `applied` as the library position they came from.
     fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError>;
 
-    /// Seals the open latest generation and opens the next one, so that a history can be built up to this point.
-    ///
-    /// All applied changes must be committed. Returns the library position of the seal.
-    fn seal(&self) -> Result<LibraryPosition, IndexError>;
-
-    /// Returns the current vocabulary of the installation. A generation is segmented with the vocabulary it was
-    /// created with.
+    /// Returns the current vocabulary of the installation. Pages are segmented with the vocabulary of the time at
+    /// which they were indexed.
     fn vocabulary(&self) -> Arc<Vocabulary>;
 
     /// Returns a view of the current state.
@@ -38,9 +34,22 @@ pub trait Index: Send + Sync {
 
     /// Returns the most recently opened view without waiting for changes to be read.
     ///
-    /// After [`EmbeddedIndex::serve`](crate::EmbeddedIndex::serve) the view is at most half a second old. The default
-    /// implementation returns a current view.
+    /// After [`serve`](Index::serve) the view is at most half a second old. The default implementation returns a
+    /// current view.
     fn cached_view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
         self.view()
+    }
+
+    /// Prepares a long-running process for answering queries. The default implementation does nothing.
+    ///
+    /// # Errors
+    /// Returns an error if the index is damaged and cannot answer queries.
+    fn serve(self: Arc<Self>) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    /// Returns the operations on generations, or `None` if the index consists of no generations of ours.
+    fn generational(&self) -> Option<&dyn GenerationalIndex> {
+        None
     }
 }

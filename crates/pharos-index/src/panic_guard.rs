@@ -6,20 +6,10 @@
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Once;
-use std::time::Instant;
 
-use pharos_core::PageId;
-use pharos_text::vocabulary::WordKind;
-
-use crate::document::{DuplicateSignature, StoredPage, StoredText};
-use crate::read::chain_view::ChainView;
-use crate::read::evidence::{DocumentFrequencies, Evidence};
-use crate::read::facets::{Facet, FacetCount};
-use crate::read::titles_and_words::PageTitle;
-use crate::view::{Candidate, GenerationScope, IndexView, MatchCount, RetrievalRequest, RetrievalResult};
-use crate::{IndexError, LinkFigures, LinkMaxima, Query, ResultFields};
+use crate::IndexError;
 
 thread_local! {
     /// Number of nested guards on this thread.
@@ -50,135 +40,6 @@ pub(crate) fn catch_panic<T>(
         let detail = text.lines().next().unwrap_or_default().to_string();
         Err(IndexError::DamagedGeneration { path: path.to_path_buf(), detail })
     })
-}
-
-/// A view whose methods convert panics into errors.
-pub(crate) struct PanicGuard {
-    pub(crate) dir: PathBuf,
-    pub(crate) view: ChainView,
-}
-
-impl PanicGuard {
-    pub(crate) fn run<T>(
-        &self,
-        query: impl FnOnce(&ChainView) -> Result<T, IndexError>,
-    ) -> Result<T, IndexError> {
-        catch_panic(&self.dir, || query(&self.view))
-    }
-}
-
-impl IndexView for PanicGuard {
-    fn state_id(&self) -> &str {
-        self.view.state_id()
-    }
-
-    fn history(&self) -> Option<&str> {
-        self.view.history()
-    }
-
-    fn is_in_history(&self, candidate: &Candidate) -> bool {
-        self.view.is_in_history(candidate)
-    }
-
-    fn refresh_candidates(
-        &self,
-        request: &RetrievalRequest<'_>,
-        candidates: &[Candidate],
-    ) -> Result<Vec<Option<Candidate>>, IndexError> {
-        self.run(|view| view.refresh_candidates(request, candidates))
-    }
-
-    fn pages(&self) -> Result<u64, IndexError> {
-        self.run(ChainView::pages)
-    }
-
-    fn is_indexed_word(&self, word: &str, kind: WordKind) -> bool {
-        self.view.is_indexed_word(word, kind)
-    }
-
-    fn retrieve(&self, request: &RetrievalRequest<'_>) -> Result<RetrievalResult, IndexError> {
-        self.run(|view| view.retrieve(request))
-    }
-
-    fn count(&self, query: &Query, up_to: u64) -> Result<MatchCount, IndexError> {
-        self.run(|view| view.count(query, up_to))
-    }
-
-    fn facets(
-        &self,
-        query: &Query,
-        facets: &[Facet],
-        max_values: usize,
-        up_to: u64,
-        until: Option<Instant>,
-    ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
-        self.run(|view| view.facets(query, facets, max_values, up_to, until))
-    }
-
-    fn facets_of(
-        &self,
-        candidates: &[Candidate],
-        facets: &[Facet],
-        max_values: usize,
-    ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
-        self.run(|view| view.facets_of(candidates, facets, max_values))
-    }
-
-    fn frequencies(&self, terms: &[String]) -> Result<DocumentFrequencies, IndexError> {
-        self.run(|view| view.frequencies(terms))
-    }
-
-    fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError> {
-        self.run(|view| view.evidence(candidates, terms))
-    }
-
-    fn maxima(&self) -> LinkMaxima {
-        self.view.maxima()
-    }
-
-    fn result_fields(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
-        self.run(|view| view.result_fields(candidates))
-    }
-
-    fn texts(&self, candidates: &[Candidate]) -> Result<Vec<StoredText>, IndexError> {
-        self.run(|view| view.texts(candidates))
-    }
-
-    fn candidates(&self, pages: &[PageId]) -> Result<Vec<Option<Candidate>>, IndexError> {
-        self.run(|view| view.candidates(pages))
-    }
-
-    fn link_figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
-        self.run(|view| view.link_figures(candidates))
-    }
-
-    fn signatures(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
-        self.run(|view| view.signatures(candidates))
-    }
-
-    fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
-        self.run(|view| view.page(page))
-    }
-
-    fn for_each_title(
-        &self,
-        scope: GenerationScope,
-        each: &mut dyn FnMut(PageTitle<'_>),
-    ) -> Result<(), IndexError> {
-        self.run(|view| view.for_each_title(scope, each))
-    }
-
-    fn for_each_word(
-        &self,
-        scope: GenerationScope,
-        each: &mut dyn FnMut(&str, u64),
-    ) -> Result<(), IndexError> {
-        self.run(|view| view.for_each_word(scope, each))
-    }
-
-    fn link_figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
-        self.run(|view| view.link_figures_of(page))
-    }
 }
 
 #[cfg(test)]

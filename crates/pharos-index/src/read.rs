@@ -1,6 +1,7 @@
 //! Reading the index: open chains, queries, retrieval, counting, evidence.
 
 pub(crate) mod chain_view;
+pub(crate) mod doc_location;
 pub mod evidence;
 pub mod facets;
 pub(crate) mod live_docs;

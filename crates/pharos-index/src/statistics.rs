@@ -31,7 +31,7 @@ pub use term_report::{AnalysedToken, TermInField, TermInGeneration, TermOnPage, 
 
 use crate::read::chain_view::{ChainView, GenerationView};
 use crate::read::live_docs::LiveDocs;
-use crate::{EmbeddedIndex, IndexError, IndexView as _};
+use crate::{IndexError, IndexView as _};
 
 /// The options of a statistics run.
 #[derive(Clone, Debug)]
@@ -192,17 +192,6 @@ pub(crate) fn generation_name(view: &GenerationView) -> String {
     view.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-impl EmbeddedIndex {
-    /// Counts terms and measures their lists. Calls `progress` periodically, which returns `false` to cancel.
-    pub fn statistics(
-        &self,
-        rules: &StatisticsOptions,
-        progress: impl FnMut(CountingProgress<'_>) -> bool,
-    ) -> Result<IndexStatistics, IndexError> {
-        self.current_view()?.run(|view| view.statistics(rules, progress))
-    }
-}
-
 impl ChainView {
     /// Returns the searchable documents of each segment of each generation.
     pub(crate) fn live_docs(&self) -> Result<Vec<Vec<LiveDocs>>, IndexError> {
@@ -214,10 +203,10 @@ impl ChainView {
         self.generations.iter().map(of_generation).collect()
     }
 
-    fn statistics(
+    pub(crate) fn statistics(
         &self,
         rules: &StatisticsOptions,
-        mut progress: impl FnMut(CountingProgress<'_>) -> bool,
+        progress: &mut dyn FnMut(CountingProgress<'_>) -> bool,
     ) -> Result<IndexStatistics, IndexError> {
         let live = self.live_docs()?;
         let mut chain = CollectionStatistics::default();
@@ -235,7 +224,7 @@ impl ChainView {
         };
         for listed in selected {
             let (totals, per_generation) =
-                posting_lists::count_field(self, &live, &listed, rules, chain.documents, &mut progress)?;
+                posting_lists::count_field(self, &live, &listed, rules, chain.documents, progress)?;
             chain.fields.push(totals);
             generations
                 .iter_mut()

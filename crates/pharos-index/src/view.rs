@@ -208,15 +208,9 @@ pub struct Candidate {
     pub score: f32,
     /// Number of other visible URLs with identical content.
     pub copies: u32,
-    pub(crate) location: DocLocation,
+    pub(crate) location: CandidateLocation,
 }
 
-/// The location of a document within a view.
+/// The location of a candidate in the index. Only the implementation that returned the candidate knows its meaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct DocLocation {
-    pub(crate) generation: u32,
-    pub(crate) segment: u32,
-    pub(crate) doc: u32,
-    /// Number of the URL among those of the document; 0 is its own.
-    pub(crate) address: u32,
-}
+pub struct CandidateLocation(pub(crate) [u32; 4]);

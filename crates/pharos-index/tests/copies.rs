@@ -8,8 +8,8 @@ use std::sync::Arc;
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use pharos_index::document::MAX_COPIES;
 use pharos_index::{
-    EmbeddedIndex, HistoryBuilder, Index, IndexChange, IndexDocument, IndexView, LinkFigures, PageCopy,
-    Query, RetrievalRequest,
+    EmbeddedIndex, GenerationalIndex as _, Index, IndexChange, IndexDocument, IndexView, LinkFigures,
+    PageCopy, Query, RetrievalRequest,
 };
 
 fn url(text: &str) -> PageUrl {
@@ -34,7 +34,7 @@ fn index(dir: &Path, pages: &[IndexDocument]) -> EmbeddedIndex {
     let _builder = index.generations().lock_builder().unwrap();
     index.commit(at(1)).unwrap();
     index.seal().unwrap();
-    let mut history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+    let mut history = index.generations().build_directory().begin(1, 16 << 20, 1 << 20).unwrap();
     pages.iter().for_each(|page| history.add(page).unwrap());
     let history = history.finish(at(1)).unwrap();
     index.generations().install(history).unwrap();
@@ -222,7 +222,7 @@ fn copies_keep_their_order_when_segments_are_merged() {
     let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
     let _builder = index.generations().lock_builder().unwrap();
     // Eight threads produce several segments to merge.
-    let mut history = HistoryBuilder::begin(index.generations(), 8, 16 << 20, 1 << 20).unwrap();
+    let mut history = index.generations().build_directory().begin(8, 16 << 20, 1 << 20).unwrap();
     let address = |n: u64, c: u64| format!("s{}.example/{n}-{c}", (n * 7 + c * 5) % 11);
     for n in 0..400 {
         let copies = (1..=n % 4).map(|c| copy(&address(n, c), 10 * n + c)).collect();

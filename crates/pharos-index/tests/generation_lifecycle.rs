@@ -9,10 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pharos_core::{LibraryPosition, PageUrl};
-use pharos_index::generations::verify::{check_generations, verify_generations};
 use pharos_index::{
-    BuilderRequest, EmbeddedIndex, Generations, HistoryBuilder, Index, IndexChange, IndexDocument,
-    IndexError, IndexView, Query,
+    BuilderRequest, EmbeddedIndex, GenerationStore as _, GenerationalIndex as _, Generations, Index,
+    IndexChange, IndexDocument, IndexError, IndexView, Query,
 };
 
 fn url(path: &str) -> PageUrl {
@@ -51,7 +50,7 @@ fn build(index: &EmbeddedIndex, to: u64) -> u64 {
     let generations = index.generations();
     let _builder = generations.lock_builder().unwrap();
     index.seal().unwrap();
-    let mut history = HistoryBuilder::begin(generations, 1, 16 << 20, 1 << 20).unwrap();
+    let mut history = generations.build_directory().begin(1, 16 << 20, 1 << 20).unwrap();
     for (path, body) in texts(&*index.view().unwrap()) {
         history.add(&document(&path, &body)).unwrap();
     }
@@ -112,7 +111,7 @@ fn a_rollback_shows_no_deleted_and_no_duplicate_pages() {
     assert!(dir.path().join("history-1").exists() && !dir.path().join("history-2").exists());
     assert!(matches!(index.roll_back(), Err(IndexError::NoPrevious { .. })));
     assert_eq!(index.applied_position().unwrap(), at(300));
-    assert!(verify_generations(dir.path()).unwrap().iter().all(|report| report.flaws.is_empty()));
+    assert!(Generations::at(dir.path()).verify().unwrap().iter().all(|report| report.flaws.is_empty()));
     // The next build gets a new number, and the previous history is kept.
     change(&index, 310, vec![put("/late", "fourth words")]);
     assert_eq!(build(&index, 310), 3);
@@ -134,8 +133,8 @@ fn the_gap_of_a_rollback_is_replayed_first() {
     let index = open(dir.path());
     change(&index, 100, vec![put("/a", "first words")]);
     build(&index, 100);
-    let generations = index.generations().clone();
-    let mut history = HistoryBuilder::begin(&generations, 1, 16 << 20, 1 << 20).unwrap();
+    let generations = Generations::at(dir.path());
+    let mut history = generations.build_directory().begin(1, 16 << 20, 1 << 20).unwrap();
     history.add(&document("/a", "second words")).unwrap();
     history.add(&document("/b", "second words")).unwrap();
     index.seal().unwrap();
@@ -224,9 +223,9 @@ fn a_damaged_history_is_refused_and_the_previous_one_serves() {
             "{}",
             path.display()
         );
-        reader.serve().unwrap();
+        Arc::clone(&reader).serve().unwrap();
         assert_eq!(texts(&*reader.view().unwrap()), expected);
-        let flaws = check_generations(dir.path()).unwrap();
+        let flaws = Generations::at(dir.path()).check().unwrap();
         assert!(
             matches!(&flaws[..], [flaw] if flaw.path.starts_with(dir.path().join("history-2"))),
             "{flaws:?}"
@@ -276,7 +275,7 @@ fn damaged_latest_generations_never_panic() {
                 assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
             }
         }
-        let _ = check_generations(dir.path());
+        let _ = Generations::at(dir.path()).check();
     });
     assert!(answers > 0 && errors > 0);
     assert_eq!(now(&EmbeddedIndex::open_reader(dir.path()).unwrap()), expected);
@@ -290,7 +289,7 @@ fn a_replaced_history_is_closed_without_a_query() {
     change(&index, 100, (0..20).map(|n| put(&format!("/{n}"), "first words")).collect());
     build(&index, 100);
     let reader = Arc::new(EmbeddedIndex::open_reader(dir.path()).unwrap());
-    reader.serve().unwrap();
+    Arc::clone(&reader).serve().unwrap();
     reader.view().unwrap();
     change(&index, 200, vec![put("/new", "second words")]);
     let folder = |number: u64| Generations::at(dir.path()).history_dir(number).display().to_string();
@@ -316,7 +315,7 @@ fn the_cached_view_is_refreshed_in_the_background() {
     assert_eq!(cached_pages(), 1, "without a background refresh it is the current view");
     change(&index, 200, vec![put("/b", "second words")]);
     assert_eq!(cached_pages(), 2);
-    index.serve().unwrap();
+    Arc::clone(&index).serve().unwrap();
     change(&index, 300, vec![put("/c", "third words")]);
     let deadline = Instant::now() + Duration::from_secs(60);
     while cached_pages() < 3 {

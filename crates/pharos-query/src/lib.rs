@@ -48,6 +48,8 @@ mod retrieval;
 mod service;
 mod snippet;
 mod stage_timer;
+#[cfg(test)]
+mod testing;
 
 pub use assist::suggestion_sources::{Suggestion, SuggestionOrigin, SuggestionSources};
 pub use evaluate::retrieval_evaluation::RetrievalEvaluation;

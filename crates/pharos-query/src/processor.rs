@@ -536,18 +536,19 @@ mod tests {
 
     use super::*;
     use crate::language::filters::{Age, Filters};
+    use crate::testing::open_index;
     use pharos_core::LibraryPosition;
-    use pharos_index::{EmbeddedIndex, IndexChange, IndexDocument};
+    use pharos_index::{IndexChange, IndexDocument};
     use pharos_text::vocabulary::Vocabulary;
 
     fn search(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, QueryProcessor) {
         let (dir, index) = indexed(pages);
-        (dir, QueryProcessor::new(Arc::new(index), &Config::default()))
+        (dir, QueryProcessor::new(index, &Config::default()))
     }
 
-    fn indexed(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, EmbeddedIndex) {
+    fn indexed(pages: &[(&str, &str, &str)]) -> (tempfile::TempDir, Arc<dyn Index>) {
         let dir = tempfile::tempdir().unwrap();
-        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        let index = open_index(dir.path());
         let changes = pages.iter().map(|(url, title, body)| {
             IndexChange::Put(Box::new(IndexDocument {
                 title: (*title).into(),
@@ -563,7 +564,7 @@ mod tests {
 
     /// An index that counts how often its state is read.
     struct CountingIndex {
-        index: EmbeddedIndex,
+        index: Arc<dyn Index>,
         views: AtomicUsize,
         vocabularies: AtomicUsize,
     }
@@ -584,9 +585,6 @@ mod tests {
         }
         fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError> {
             self.index.commit(applied)
-        }
-        fn seal(&self) -> Result<LibraryPosition, IndexError> {
-            self.index.seal()
         }
         fn vocabulary(&self) -> Arc<Vocabulary> {
             self.vocabularies.fetch_add(1, Ordering::Relaxed);
@@ -626,8 +624,7 @@ mod tests {
     #[test]
     fn a_query_that_waited_sees_the_current_index() {
         let (_dir, index) = indexed(&[("http://a.example/1", "The lighthouse", "lighthouse keepers")]);
-        let index = Arc::new(index);
-        let search = QueryProcessor::new(Arc::clone(&index) as Arc<dyn Index>, &Config::default());
+        let search = QueryProcessor::new(Arc::clone(&index), &Config::default());
         let CacheLookup::Missing(pending) = search.lookup(SearchRequest::new("keepers")).unwrap() else {
             panic!("never searched before")
         };

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => write_sample(DataDir::at(sample.path()))?,
     };
     let library = DiskLibrary::open_reader(&data.library())?;
-    println!("{} volumes in {}", library.files()?.len(), data.library().display());
+    println!("{} volumes in {}", library.volumes()?.len(), data.library().display());
     for stored in library.scan(LibraryPosition::START, None)? {
         match stored {
             Ok(stored) => {

@@ -10,6 +10,7 @@ mod report;
 mod sqlite;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
 
@@ -24,6 +25,7 @@ pub use report::{
     Submission, Validators,
 };
 pub use sqlite::SqliteCatalog;
+pub use sqlite::replacement::remove_database;
 
 /// Maximum number of failed pages that a search over failure reasons scans, so that pages of the operator's desk
 /// load quickly.
@@ -155,6 +157,24 @@ pub trait Catalog: Send + Sync {
     /// nothing if there is none.
     fn check(&self) -> Result<Vec<String>, StoreError>;
 
+    /// Returns the operations on the local file, or `None` if the catalog is stored elsewhere.
+    fn local(&self) -> Option<&dyn LocalCatalog> {
+        None
+    }
+}
+
+/// A catalog in a file of the local disk.
+pub trait LocalCatalog: Catalog {
     /// Writes a consistent copy to a new file while other processes may write.
     fn backup(&self, to: &Path) -> Result<(), StoreError>;
+}
+
+/// An empty catalog that replaces the current one when it is complete. Dropped without `install`, it changes nothing.
+pub trait CatalogReplacement {
+    /// Returns the new catalog, open for writing.
+    fn catalog(&self) -> Arc<dyn Catalog>;
+
+    /// Replaces the current catalog. All other references to the new one must have been dropped. With `keep_damaged`
+    /// the old catalog is set aside for inspection.
+    fn install(self: Box<Self>, keep_damaged: bool) -> Result<(), StoreError>;
 }

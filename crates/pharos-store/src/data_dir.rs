@@ -48,6 +48,11 @@ impl DataDir {
         self.root.join("models")
     }
 
+    /// Returns the path of the custom words of the installation.
+    pub fn words(&self) -> PathBuf {
+        self.models().join("words.tsv")
+    }
+
     /// Returns the directory of index generations.
     pub fn index(&self) -> PathBuf {
         self.root.join("index")

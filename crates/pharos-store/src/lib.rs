@@ -22,7 +22,7 @@
 //!
 //! # Invariants
 //! * [`Library::append`] returns when its records are durable; acknowledged records are never lost.
-//! * A position identifies the same record permanently, also after [compaction](DiskLibrary::compact). A torn tail,
+//! * A position identifies the same record permanently, also after [compaction](Library::compact). A torn tail,
 //!   which was never acknowledged, is moved to a separate file and not deleted.
 //! * [`Catalog::apply`] is atomic, and its position never decreases.
 //! * One process writes ([`OwnerLock`]); any number of processes read.

@@ -12,6 +12,8 @@ pub(crate) mod warc;
 mod warc_writer;
 mod write_queue;
 
+use std::path::PathBuf;
+
 use pharos_core::LibraryPosition;
 
 use crate::StoreError;
@@ -64,6 +66,26 @@ pub trait Library: Send + Sync {
     /// error, and the scan continues after it.
     fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<RecordScan, StoreError>;
 
+    /// Returns the start of each volume, in order.
+    fn volumes(&self) -> Result<Vec<LibraryPosition>, StoreError>;
+
+    /// Rewrites the volume that begins at `volume` if `decide` drops or erases a record of it.
+    ///
+    /// `before_replace` is called when the rewrite is certain and the old volume is still in place. The caller must
+    /// own the data directory. The volume that is being appended to, and volumes with damaged records, are left
+    /// unchanged.
+    fn compact(
+        &self,
+        volume: LibraryPosition,
+        decide: &mut dyn FnMut(&StoredRecord) -> Result<RetentionAction, StoreError>,
+        before_replace: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<CompactionStats, StoreError>;
+
+    /// Returns the operations on local files, or `None` if the library is stored elsewhere.
+    fn local(&self) -> Option<&dyn LocalLibrary> {
+        None
+    }
+
     /// Returns the response at a position. The content of a revisit is read from the record it refers to.
     fn response(&self, position: LibraryPosition) -> Result<RawResponse, StoreError> {
         self.with_content(self.read(position)?)
@@ -80,6 +102,23 @@ pub trait Library: Send + Sync {
             RecordContent::Event(_) => Err(StoreError::NoRecord(stored.position)),
         }
     }
+}
+
+/// A library in files of the local disk, which can be copied, inspected and repaired as files.
+pub trait LocalLibrary: Library {
+    /// Returns the files of the volumes with the volume numbers, in order.
+    fn files(&self) -> Result<Vec<(u32, PathBuf)>, StoreError>;
+
+    /// Checks the files without reading all records. `whole_up_to` is a position up to which the last volume is
+    /// known to be intact. While an owner is running, records being written may be reported as torn or leftover.
+    fn check_files(&self, whole_up_to: LibraryPosition) -> Result<Vec<LibraryFileDefect>, StoreError>;
+
+    /// Returns the position after the last complete record, up to which a backup may copy. `known_good` is a
+    /// position up to which the last volume need not be read again.
+    fn intact_end(&self, known_good: LibraryPosition) -> Result<LibraryPosition, StoreError>;
+
+    /// Rewrites missing or invalid offset tables and removes leftovers. The caller must own the data directory.
+    fn repair_files(&self) -> Result<(), StoreError>;
 }
 
 /// Records in order, with an error for each damaged range.

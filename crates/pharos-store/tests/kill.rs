@@ -36,13 +36,13 @@ fn acknowledged_records_survive_kills() {
         assert!(lost.is_empty(), "{lost:?}");
     }
     assert!(acknowledged.len() > kills, "the writer was killed before it did anything");
-    let files = open(dir.path()).files().unwrap().len();
+    let files = open(dir.path()).volumes().unwrap().len();
     assert!(files > 3, "only {files} files: nothing was killed while rotating");
 }
 
 fn open(dir: &Path) -> DiskLibrary {
     // Every second start uses the other format.
-    let files = DiskLibrary::open_reader(dir).unwrap().files().unwrap().len();
+    let files = DiskLibrary::open_reader(dir).unwrap().volumes().unwrap().len();
     let format = if files.is_multiple_of(2) { LibraryFormat::Gzip } else { LibraryFormat::Zstd };
     let options = LibraryWriteOptions { file_size: 200 << 10, format, level: 1 };
     DiskLibrary::open_writer(dir, options, LibraryPosition::START, Timestamp::EPOCH).unwrap()

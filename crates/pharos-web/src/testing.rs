@@ -9,16 +9,14 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
+use pharos_engine::Stores;
 use pharos_engine::build::runner::BuildRunner;
-use pharos_index::{EmbeddedIndex, Index, IndexChange, IndexDocument};
+use pharos_index::{IndexChange, IndexDocument};
 use pharos_mining::Logs;
 use pharos_mining::system::SystemCounters;
 use pharos_query::SearchService;
 use pharos_store::catalog::CatalogChange;
-use pharos_store::{
-    Catalog, DataDir, DiskLibrary, Library, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent,
-    SqliteCatalog,
-};
+use pharos_store::{DataDir, LibraryRecord, RawResponse, RecordContent};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -52,11 +50,10 @@ impl TestPage {
 pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     let dir = tempfile::tempdir().unwrap();
     let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
-    let library = dir.path().join("library");
-    let library =
-        DiskLibrary::open_writer(&library, LibraryWriteOptions::default(), LibraryPosition::START, at)
-            .unwrap();
-    let index = EmbeddedIndex::open_writer(&dir.path().join("index"), 15 << 20, 1 << 20).unwrap();
+    let data = DataDir::at(dir.path());
+    let stores = test_stores(&data);
+    let library = stores.own_library(LibraryPosition::START, at).unwrap();
+    let index = stores.own_index().unwrap();
     for page in pages {
         let html =
             format!("<title>{}</title><script>x()</script><p onclick=x()>{}</p>", page.title, page.text);
@@ -80,13 +77,12 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     }
     index.commit(library.end().unwrap()).unwrap();
     let metrics = install_metrics().unwrap();
-    let data = DataDir::at(dir.path());
     let logs = Logs::open(&data, &config, SystemCounters::default);
-    let search = SearchService::open(Arc::new(index), logs, &data.models(), &config).unwrap();
-    let (search, library, config) = (Arc::new(search), Arc::new(library), Arc::new(config));
+    let search = SearchService::open(index, logs, &data.models(), &config).unwrap();
+    let (search, config) = (Arc::new(search), Arc::new(config));
     let builds = Arc::new(BuildRunner::new(data.clone(), &config));
     let settings = settings_of(&data);
-    (dir, Service { data, search, library, config, metrics, settings, builds })
+    (dir, Service { data, stores, search, library, config, metrics, settings, builds })
 }
 
 /// Returns a settings source that reads only the file of the data directory.
@@ -100,9 +96,14 @@ fn settings_of(data: &DataDir) -> SettingsSource {
     })
 }
 
+/// Opens the stores of a data directory with default settings.
+fn test_stores(data: &DataDir) -> Stores {
+    Stores::open(data, &Config::default()).unwrap()
+}
+
 /// Applies changes to the catalog.
 pub(crate) fn apply_changes(dir: &TempDir, changes: &[CatalogChange]) {
-    let catalog = SqliteCatalog::open_writer(&DataDir::at(dir.path()).catalog()).unwrap();
+    let catalog = test_stores(&DataDir::at(dir.path())).own_catalog().unwrap();
     let position = catalog.applied_position().unwrap();
     catalog.apply(changes, LibraryPosition { offset: position.offset + 1, ..position }).unwrap();
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use pharos_core::config::{Config, KEYS, environment_name};
+use pharos_engine::Stores;
 use pharos_store::DataDir;
 use pharos_web::{LoadedSettings, SettingsSource};
 use tokio::signal::unix::{SignalKind, signal};
@@ -25,6 +26,13 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(crate) fn data_dir(global: &Global) -> DataDir {
     DataDir::at(global.data.clone().unwrap_or_else(|| PathBuf::from("data")))
+}
+
+/// Opens the stores of an existing data directory.
+pub(crate) fn stores(global: &Global) -> anyhow::Result<Stores> {
+    let data = data_dir(global);
+    require_data_dir(&data)?;
+    Ok(Stores::open(&data, &load(global)?)?)
 }
 
 /// Returns an error if the data directory does not exist, which usually means a mistyped path.

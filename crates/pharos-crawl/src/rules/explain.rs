@@ -361,11 +361,12 @@ impl RuleEvaluation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::open_catalog;
     use pharos_core::{LibraryPosition, Timestamp};
+    use pharos_store::CrawlRules;
     use pharos_store::catalog::{
         CatalogChange, DiscoveredLink, Removal, ResponseSummary, RobotsFile, VisitOutcome,
     };
-    use pharos_store::{CrawlRules, SqliteCatalog};
 
     fn url(text: &str) -> PageUrl {
         PageUrl::parse(text).unwrap()
@@ -423,7 +424,7 @@ mod tests {
     #[test]
     fn the_catalog_provides_robots_depth_removal_and_state() {
         let dir = tempfile::tempdir().unwrap();
-        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let catalog = open_catalog(dir.path());
         let at = Timestamp::from_millis(1_000);
         let found = |address: &str, depth| CatalogChange::Found(DiscoveredLink::new(url(address), depth, at));
         let position = LibraryPosition { file: 1, offset: 9 };
@@ -454,7 +455,7 @@ mod tests {
         ];
         catalog.apply(&changes, LibraryPosition { file: 1, offset: 100 }).unwrap();
         let config = CrawlConfig { max_depth: 9, max_pages_per_site: 1, ..CrawlConfig::default() };
-        let explain_url = |requested: &str| explain(Some(&catalog), &config, &[], requested).unwrap();
+        let explain_url = |requested: &str| explain(Some(&*catalog), &config, &[], requested).unwrap();
         let home = explain_url("http://a.example/");
         assert!(home.admitted && home.rules_in_force, "{home:?}");
         assert!(home.lines.last().unwrap().why.contains("status 200"));

@@ -285,11 +285,13 @@ fn known_since(catalog: &dyn Catalog, bare_name: &str) -> Result<Timestamp, Stor
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::open_catalog;
+    use pharos_store::LibraryPosition;
     use pharos_store::catalog::{CatalogChange, DiscoveredLink, ResponseSummary, VisitOutcome};
-    use pharos_store::{LibraryPosition, SqliteCatalog};
+    use std::sync::Arc;
 
     struct TestCatalog {
-        catalog: SqliteCatalog,
+        catalog: Arc<dyn Catalog>,
         end: u64,
         /// Time of responses.
         at: i64,
@@ -307,7 +309,7 @@ mod tests {
     impl TestCatalog {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
-            let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+            let catalog = open_catalog(dir.path());
             Self { catalog, end: 0, at: 1, _dir: dir }
         }
 
@@ -333,10 +335,10 @@ mod tests {
 
         /// Returns the first pair of this site and one with the same home page.
         fn pair(&self, home: &str) -> SuspectedPair {
-            let mut homes = MirrorDetector::find_candidates(&self.catalog, &url(home)).unwrap();
+            let mut homes = MirrorDetector::find_candidates(&*self.catalog, &url(home)).unwrap();
             homes.push(url(home));
             let sites = homes.into_iter().map(|home| MirrorCandidate { home, requests: 0 }).collect();
-            MirrorDetector::pair_candidates(&self.catalog, sites).unwrap().remove(0)
+            MirrorDetector::pair_candidates(&*self.catalog, sites).unwrap().remove(0)
         }
 
         /// Adds a home page and two pages it links to.
@@ -365,12 +367,12 @@ mod tests {
                 && !mirrors.is_held(&url("http://example.org/c"))
         );
         assert!(mirrors.has_suspects());
-        assert_eq!(pair.compare(&sites.catalog).unwrap(), PairComparison::Pending);
+        assert_eq!(pair.compare(&*sites.catalog).unwrap(), PairComparison::Pending);
         for origin in ["http://example.org", "http://www.example.org"] {
             sites.answered(&format!("{origin}/a"), 1);
             sites.answered(&format!("{origin}/b"), 2);
         }
-        let comparison = mirrors.pending_pairs()[0].compare(&sites.catalog).unwrap();
+        let comparison = mirrors.pending_pairs()[0].compare(&*sites.catalog).unwrap();
         let verdict = mirrors.apply_comparison(&pair, comparison, now(3));
         assert_eq!(verdict, Some(MirrorVerdict::Mirror(home.clone(), url("http://example.org/"))));
         assert!(!mirrors.is_held(&url("http://www.example.org/c")));
@@ -384,15 +386,15 @@ mod tests {
         let pair = sites.pair("http://two.example/");
         sites.answered("http://one.example/a", 1);
         sites.answered("http://two.example/a", 3);
-        assert_eq!(pair.compare(&sites.catalog).unwrap(), PairComparison::Different);
+        assert_eq!(pair.compare(&*sites.catalog).unwrap(), PairComparison::Different);
         let bare = SuspectedPair { samples: Vec::new(), ..pair };
         assert_eq!(
-            bare.compare(&sites.catalog).unwrap(),
+            bare.compare(&*sites.catalog).unwrap(),
             PairComparison::Different,
             "an empty server proves nothing"
         );
         assert_eq!(
-            MirrorDetector::find_candidates(&sites.catalog, &url("http://three.example/")).unwrap(),
+            MirrorDetector::find_candidates(&*sites.catalog, &url("http://three.example/")).unwrap(),
             []
         );
         let first = sites.pair("http://one.example/");
@@ -407,7 +409,7 @@ mod tests {
         }
         let originals = |homes: [&str; 2]| {
             let candidates = homes.map(|home| MirrorCandidate { home: url(home), requests: 0 });
-            MirrorDetector::pair_candidates(&sites.catalog, candidates.into()).unwrap().remove(0).original
+            MirrorDetector::pair_candidates(&*sites.catalog, candidates.into()).unwrap().remove(0).original
         };
         let https = url("https://example.org/");
         assert_eq!(originals(["https://example.org/", "http://example.org/"]), https);
@@ -451,7 +453,7 @@ mod tests {
         sites.site("http://two.example", [7, 1, 2]);
         let (home, of) = (url("http://two.example/"), url("http://one.example/"));
         sites.apply(CatalogChange::Alias { home, of: of.clone() });
-        assert_eq!(MirrorDetector::find_candidates(&sites.catalog, &of).unwrap(), []);
+        assert_eq!(MirrorDetector::find_candidates(&*sites.catalog, &of).unwrap(), []);
     }
 
     #[test]

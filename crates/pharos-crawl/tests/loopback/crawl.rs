@@ -9,7 +9,7 @@ use pharos_core::config::{CrawlConfig, LinkScope, PolitenessProfile, RestartPoli
 use pharos_core::{Clock, SystemClock, Timestamp};
 use pharos_crawl::{CrawlError, EndReason};
 use pharos_store::catalog::RobotsState;
-use pharos_store::{Catalog, LibraryEvent, PageState, RecordContent};
+use pharos_store::{LibraryEvent, PageState, RecordContent};
 use tokio::sync::watch;
 
 /// `/` links to `/0` … `/9`, each of which links to two more.

@@ -172,8 +172,8 @@ pub(crate) fn config() -> CrawlConfig {
 /// A library and a catalog in a temporary directory.
 pub(crate) struct TestEngine {
     _dir: tempfile::TempDir,
-    pub(crate) library: Arc<DiskLibrary>,
-    pub(crate) catalog: Arc<SqliteCatalog>,
+    pub(crate) library: Arc<dyn Library>,
+    pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) config: Arc<CrawlConfig>,
     pub(crate) status: Arc<CrawlStatus>,
     pub(crate) keep_going: bool,

@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, Link, PageId, PageObject, PageUrl, SiteId, Timestamp};
 use pharos_html::cleaning::SiteTemplate;
 use pharos_store::derived::{DerivedItem, DerivedPage};
-use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library as _, StoreError};
+use pharos_store::{DataDir, DerivedReader, Library, StoreError};
 
 use crate::EngineError;
 use crate::build::survey::{LibrarySurvey, survey_library};
 use crate::stages::analyse::AnalysisDepth;
 use crate::stages::analysis_pool::AnalysisPool;
 use crate::stages::ingest::next_group;
+use crate::stores::Stores;
 
 /// Maximum number of sites with a template in memory. Beyond it all are dropped; a few pages suffice to learn them again.
 const MAX_SITES: usize = 1_000;
@@ -47,7 +49,7 @@ impl SiteTemplates {
 
 /// The current version of every page up to a library position, with access to their content.
 pub(crate) struct CurrentPages<'a> {
-    library: DiskLibrary,
+    library: Arc<dyn Library>,
     derived: DerivedReader,
     pool: AnalysisPool,
     config: &'a Config,
@@ -78,8 +80,8 @@ impl<'a> CurrentPages<'a> {
         config: &'a Config,
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
-        let library = DiskLibrary::open_reader(&data.library())?;
-        let survey = survey_library(&library, to, check)?;
+        let library = Stores::open(data, config)?.library()?;
+        let survey = survey_library(&*library, to, check)?;
         let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
         let pool = AnalysisPool::from_config(config)?;
         Ok(Self { library, derived, pool, config, survey })
@@ -117,8 +119,8 @@ impl<'a> CurrentPages<'a> {
     }
 
     /// Returns the library.
-    pub(crate) fn library(&self) -> &DiskLibrary {
-        &self.library
+    pub(crate) fn library(&self) -> &dyn Library {
+        &*self.library
     }
 
     /// Returns the most important terms of a page as a unit vector, or `None` for a page without text.
@@ -237,7 +239,7 @@ impl<'a> CurrentPages<'a> {
             if group.is_empty() {
                 return Ok(());
             }
-            for read in self.pool.analyse(group, &self.library, self.config, AnalysisDepth::Everything) {
+            for read in self.pool.analyse(group, &*self.library, self.config, AnalysisDepth::Everything) {
                 if let Some(summary) = &read.page {
                     each(
                         &read.stored.record.url,

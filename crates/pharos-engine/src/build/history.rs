@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use pharos_core::LibraryPosition;
 use pharos_core::config::Config;
 use pharos_index::generations::HistoryGeneration;
-use pharos_index::{BuilderRequest, Generations, HistoryBuilder, IndexError};
-use pharos_store::{DataDir, DiskLibrary, Library as _, StoreError};
+use pharos_index::{BuilderRequest, GenerationStore, HistoryBuilder, IndexError};
+use pharos_store::{DataDir, StoreError};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
@@ -24,9 +24,12 @@ use crate::build::plan::{self, PlannedBuild};
 use crate::build::warm_up::warm_up;
 use crate::stages::analyse::is_searchable;
 use crate::stages::analysis_pool::analysis_threads;
-use crate::stages::apply_stage::open_index;
 use crate::stages::document::index_document;
+use crate::stores::Stores;
 use crate::{Engine, EngineError};
+
+/// Name of a build in errors.
+const BUILDING: &str = "building a history";
 
 /// Time allowed for the owner to respond.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -89,23 +92,24 @@ pub fn build_history(
     mut progress: impl FnMut(BuildProgress) -> bool,
 ) -> Result<BuildSummary, EngineError> {
     check_rules(config)?;
-    let generations = Generations::at(data.index());
+    let stores = Stores::open(data, config)?;
+    let generations = stores.require_generations(BUILDING)?;
     let _builder = generations.lock_builder()?;
     let mut check = |p: BuildProgress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
 
-    let planned = plan::find_resumable(data, config, &generations)?;
+    let planned = plan::find_resumable(&stores, config, &*generations)?;
     let resumed = planned.is_some();
     if !resumed {
         let open = generations.current()?.open().number;
         let seal = BuilderRequest::Seal(open);
-        request_owner(data, config, &generations, seal, &mut || check(BuildProgress::Sealing))?;
+        request_owner(&stores, &*generations, seal, &mut || check(BuildProgress::Sealing))?;
     }
-    let built = build_generation(data, config, &generations, planned, &mut check)?;
+    let built = build_generation(data, config, &*generations, planned, &mut check)?;
     let install = BuilderRequest::Install(built.history);
-    request_owner(data, config, &generations, install, &mut || check(BuildProgress::Switching))?;
+    request_owner(&stores, &*generations, install, &mut || check(BuildProgress::Switching))?;
     info!(generation = built.history.number, pages = built.pages, "installed a new history generation");
     if resumed {
-        apply_remaining(data, config, built.history.to)?;
+        apply_remaining(&stores, config, built.history.to)?;
     }
     Ok(built.summary())
 }
@@ -119,7 +123,8 @@ pub(crate) fn rebuild_index(
     check: ProgressCheck<'_>,
 ) -> Result<BuildSummary, EngineError> {
     check_rules(config)?;
-    let generations = Generations::at(data.index());
+    let stores = Stores::open(data, config)?;
+    let generations = stores.require_generations(BUILDING)?;
     let _builder = generations.lock_builder()?;
     generations.clear_request();
     match generations.current() {
@@ -129,7 +134,7 @@ pub(crate) fn rebuild_index(
         }
         Err(error) => return Err(error.into()),
     }
-    let built = build_generation(data, config, &generations, None, check)?;
+    let built = build_generation(data, config, &*generations, None, check)?;
     check(BuildProgress::Switching)?;
     generations.start_over(Some(built.history))?;
     info!(generation = built.history.number, pages = built.pages, "rebuilt the index");
@@ -140,7 +145,7 @@ pub(crate) fn rebuild_index(
 fn build_generation(
     data: &DataDir,
     config: &Config,
-    generations: &Generations,
+    generations: &dyn GenerationStore,
     planned: Option<PlannedBuild>,
     check: ProgressCheck<'_>,
 ) -> Result<BuiltGeneration, EngineError> {
@@ -217,21 +222,22 @@ fn build_generation(
 /// Opens the builder of the planned generation, discarding saved pages that are unusable.
 fn open_builder(
     config: &Config,
-    generations: &Generations,
+    generations: &dyn GenerationStore,
     planned: &PlannedBuild,
 ) -> Result<HistoryBuilder, EngineError> {
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
     let threads = analysis_threads(config);
-    match HistoryBuilder::resume(generations, threads, memory, body_limit) {
+    let build = generations.build_directory();
+    match build.resume(threads, memory, body_limit) {
         Err(
             error @ (IndexError::DamagedGeneration { .. }
             | IndexError::Tantivy { .. }
             | IndexError::OlderFormat { .. }),
         ) => {
             warn!(%error, "cannot resume the interrupted build; starting over");
-            generations.discard_build()?;
-            generations.set_plan(&planned.plan)?;
-            Ok(HistoryBuilder::resume(generations, threads, memory, body_limit)?)
+            build.discard()?;
+            build.set_plan(&planned.plan)?;
+            Ok(build.resume(threads, memory, body_limit)?)
         }
         opened => Ok(opened?),
     }
@@ -241,8 +247,9 @@ fn open_builder(
 ///
 /// A running owner that indexes has already done so. Without an owner, this process takes its place temporarily. An
 /// owner that only crawls leaves these records to the next build.
-fn apply_remaining(data: &DataDir, config: &Config, to: LibraryPosition) -> Result<(), EngineError> {
-    if DiskLibrary::open_reader(&data.library())?.end()? <= to {
+fn apply_remaining(stores: &Stores, config: &Config, to: LibraryPosition) -> Result<(), EngineError> {
+    let data = stores.data();
+    if stores.library()?.end()? <= to {
         return Ok(());
     }
     let owner = match data.own("index build") {
@@ -259,9 +266,8 @@ fn apply_remaining(data: &DataDir, config: &Config, to: LibraryPosition) -> Resu
 ///
 /// `keep_going` is called while waiting and stops the wait by returning an error.
 pub(crate) fn request_owner(
-    data: &DataDir,
-    config: &Config,
-    generations: &Generations,
+    stores: &Stores,
+    generations: &dyn GenerationStore,
     request: BuilderRequest,
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
@@ -269,14 +275,16 @@ pub(crate) fn request_owner(
     keep_going()?;
     generations.leave_request(request)?;
     loop {
-        match data.own(if matches!(request, BuilderRequest::Rollback(_)) {
+        match stores.data().own(if matches!(request, BuilderRequest::Rollback(_)) {
             "index rollback"
         } else {
             "index build"
         }) {
             Ok(_owner) => {
                 if !is_fulfilled(generations, request)? {
-                    open_index(generations, config)?.serve_request()?;
+                    if let Some(index) = stores.own_index()?.generational() {
+                        index.serve_request()?;
+                    }
                 }
                 generations.clear_request();
                 return Ok(());
@@ -306,7 +314,7 @@ pub(crate) fn request_owner(
     }
 }
 
-fn is_fulfilled(generations: &Generations, request: BuilderRequest) -> Result<bool, EngineError> {
+fn is_fulfilled(generations: &dyn GenerationStore, request: BuilderRequest) -> Result<bool, EngineError> {
     let current = generations.current()?;
     Ok(match request {
         BuilderRequest::Seal(number) => current.open().number > number,
@@ -318,10 +326,11 @@ fn is_fulfilled(generations: &Generations, request: BuilderRequest) -> Result<bo
 #[cfg(test)]
 mod tests {
     use pharos_core::{PageUrl, Timestamp};
-    use pharos_index::{EmbeddedIndex, Index as _, Query};
+    use pharos_index::Query;
     use pharos_store::{LibraryRecord, RawResponse, RecordContent};
 
     use super::*;
+    use crate::stores::test_stores;
 
     fn page(n: u64) -> LibraryRecord {
         let url = PageUrl::parse(&format!("http://www.example.org/{n}")).unwrap();
@@ -345,7 +354,7 @@ mod tests {
 
     /// Returns URLs, scores and features of the results of some queries.
     fn answers(data: &DataDir) -> Vec<String> {
-        let view = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
+        let view = test_stores(data).index().unwrap().view().unwrap();
         let mut answers = Vec::new();
         for word in ["lighthouse", "rock", "ministry", "599"] {
             let found = view.search(&Query::Word(word.into()), 1000).unwrap();
@@ -378,7 +387,7 @@ mod tests {
         let stopped = |data: &DataDir| {
             let stop = |progress| !matches!(progress, BuildProgress::Indexing(done, _) if done >= 256);
             assert!(matches!(build_history(data, &config, stop), Err(EngineError::Stopped)));
-            Generations::at(data.index()).build_checkpoint().unwrap().1
+            test_stores(data).generations().unwrap().build_directory().checkpoint().unwrap().1
         };
         assert_eq!(stopped(&interrupted), 256, "a stop saves the pages added so far");
         // Links are not analysed again, and no page is added twice.
@@ -388,7 +397,7 @@ mod tests {
             true
         });
         let again = again.unwrap();
-        let end = DiskLibrary::open_reader(&interrupted.library()).unwrap().end().unwrap();
+        let end = test_stores(&interrupted).library().unwrap().end().unwrap();
         assert_eq!((again.saved, again.pages, again.to), (256, built.pages, end));
         assert!(
             !steps.iter().any(|step| matches!(step, BuildProgress::Comparing(..) | BuildProgress::Sealing))
@@ -405,7 +414,7 @@ mod tests {
         ingest_pages(&interrupted, 600..610, false);
         let last = build_history(&interrupted, &config, |_| true).unwrap();
         assert_eq!((last.to, last.saved), (end, 512));
-        let view = EmbeddedIndex::open_reader(&interrupted.index()).unwrap().view().unwrap();
+        let view = test_stores(&interrupted).index().unwrap().view().unwrap();
         assert_eq!(view.pages().unwrap(), 610);
     }
 }

@@ -18,9 +18,9 @@ use pharos_graph::relations::{
 use pharos_graph::statistics::{TopicalLocality, topical_locality};
 use pharos_index::document::MAX_COPIES;
 use pharos_index::document::zones::MAX_VOTES;
-use pharos_index::{Generations, IndexDocument, LinkFigures, LinkMaxima, PageCopy};
+use pharos_index::{IndexDocument, LinkFigures, LinkMaxima, PageCopy};
+use pharos_store::DataDir;
 use pharos_store::catalog::Removal;
-use pharos_store::{Catalog as _, DataDir, Library as _, SqliteCatalog};
 use pharos_text::Analyser;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
@@ -29,6 +29,7 @@ use crate::EngineError;
 use crate::build::current_pages::{CurrentPages, SiteTemplates};
 use crate::build::history::BuildProgress;
 use crate::stages::analyse::{AnalysisDepth, is_searchable, text_hash};
+use crate::stores::Stores;
 
 /// Number of pages whose fingerprints are computed together, on all cores.
 const BATCH: usize = 512;
@@ -56,7 +57,7 @@ pub fn build_graph(
     mut progress: impl FnMut(BuildProgress) -> bool,
 ) -> Result<GraphSummary, EngineError> {
     check_rules(config)?;
-    let _builder = Generations::at(data.index()).lock_builder()?;
+    let _builder = Stores::open(data, config)?.lock_builder()?;
     let mut check = |p: BuildProgress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
     let pages = CurrentPages::find(data, config, &mut |n| check(BuildProgress::Surveying(n)))?;
     let (relations, computed) = analyse_links(data, config, &pages, &mut check)?;
@@ -75,9 +76,9 @@ pub(crate) fn check_rules(config: &Config) -> Result<(), EngineError> {
 }
 
 /// Opens the results of the last link analysis, without pages removed since.
-pub fn open_relations(data: &DataDir) -> Result<Relations, EngineError> {
-    let mut relations = Relations::open(&data.graph())?;
-    if let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? {
+pub fn open_relations(stores: &Stores) -> Result<Relations, EngineError> {
+    let mut relations = Relations::open(&stores.data().graph())?;
+    if let Some(catalog) = stores.catalog()? {
         for removal in catalog.removed()? {
             match removal {
                 Removal::Page(url) => relations.hide_page(url.id()),
@@ -339,7 +340,7 @@ pub fn evaluate_dedup(
     mut progress: impl FnMut(u64) -> bool,
 ) -> Result<DedupEvaluation, EngineError> {
     let mut check = |n: u64| if progress(n) { Ok(()) } else { Err(EngineError::Stopped) };
-    let relations = open_relations(data)?;
+    let relations = open_relations(&Stores::open(data, config)?)?;
     let pages = CurrentPages::find(data, config, &mut |_| check(0))?;
     let mut templates = SiteTemplates::new(config);
     let mut contents: HashMap<&str, u32> = HashMap::new();

@@ -5,7 +5,7 @@ use pharos_core::Config;
 use pharos_graph::Relations;
 use pharos_index::generations::HistoryGeneration;
 use pharos_index::phrase_index::{PhraseIndexes, PhraseIndexesBuilder};
-use pharos_index::{GenerationScope, Generations};
+use pharos_index::{GenerationScope, GenerationStore};
 use pharos_store::{DataDir, StoreError};
 
 use crate::EngineError;
@@ -21,7 +21,7 @@ const ANCHOR_WEIGHT: f32 = 4.0;
 pub(crate) fn write_phrase_index(
     data: &DataDir,
     config: &Config,
-    generations: &Generations,
+    generations: &dyn GenerationStore,
     history: HistoryGeneration,
     relations: &Relations,
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,

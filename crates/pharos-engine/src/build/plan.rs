@@ -8,11 +8,11 @@
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
 use pharos_graph::Relations;
-use pharos_index::{BuildPlan, Generations};
-use pharos_store::{DataDir, DiskLibrary, Library as _};
+use pharos_index::{BuildPlan, GenerationStore};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::EngineError;
+use crate::stores::Stores;
 
 /// A build with its plan, new or resumed.
 pub(crate) struct PlannedBuild {
@@ -23,20 +23,18 @@ pub(crate) struct PlannedBuild {
 
 /// Returns the interrupted build that can be resumed, if any. The caller must hold the builder lock.
 pub(crate) fn find_resumable(
-    data: &DataDir,
+    stores: &Stores,
     config: &Config,
-    generations: &Generations,
+    generations: &dyn GenerationStore,
 ) -> Result<Option<PlannedBuild>, EngineError> {
-    let Some(plan) = generations.plan() else { return Ok(None) };
+    let Some(plan) = generations.build_directory().plan() else { return Ok(None) };
     let is_newer = generations.current()?.history.is_none_or(|history| history.to <= plan.to);
-    if plan.rules != settings_fingerprint(config)
-        || !is_newer
-        || DiskLibrary::open_reader(&data.library())?.end()? < plan.to
-    {
+    if plan.rules != settings_fingerprint(config) || !is_newer || stores.library()?.end()? < plan.to {
         return Ok(None);
     }
-    let relations =
-        Relations::open(&data.graph()).ok().filter(|relations| relations.library_position() == plan.to);
+    let relations = Relations::open(&stores.data().graph())
+        .ok()
+        .filter(|relations| relations.library_position() == plan.to);
     match (plan.relations, relations) {
         // The saved pages were completed with link-analysis results that no longer exist.
         (Some(built), relations) if relations.as_ref().is_none_or(|r| r.built() != built) => Ok(None),
@@ -51,24 +49,25 @@ pub(crate) fn find_resumable(
 /// Starts a build up to a library position, discarding any other.
 pub(crate) fn start(
     config: &Config,
-    generations: &Generations,
+    generations: &dyn GenerationStore,
     to: LibraryPosition,
 ) -> Result<PlannedBuild, EngineError> {
-    generations.discard_build()?;
+    let build = generations.build_directory();
+    build.discard()?;
     let plan =
         BuildPlan { to, rules: settings_fingerprint(config), begun: SystemClock.now(), relations: None };
-    generations.set_plan(&plan)?;
+    build.set_plan(&plan)?;
     Ok(PlannedBuild { plan, relations: None })
 }
 
 /// Records in the plan which link-analysis results the build uses.
 pub(crate) fn record_relations(
-    generations: &Generations,
+    generations: &dyn GenerationStore,
     planned: &mut PlannedBuild,
     relations: &Relations,
 ) -> Result<(), EngineError> {
     planned.plan.relations = Some(relations.built());
-    Ok(generations.set_plan(&planned.plan)?)
+    Ok(generations.build_directory().set_plan(&planned.plan)?)
 }
 
 /// Returns a fingerprint of the versions and settings that affect documents. Memory and thread counts do not.

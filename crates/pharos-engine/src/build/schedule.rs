@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use pharos_core::config::{Config, IndexConfig};
 use pharos_core::{Clock, Timestamp};
-use pharos_index::{EmbeddedIndex, Generations, IndexError};
+use pharos_index::{GenerationStore, GenerationalIndex, Index, IndexError};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
@@ -38,14 +38,14 @@ pub struct IndexSize {
 
 impl IndexSize {
     /// Reads the sizes from the current generations.
-    fn read(generations: &Generations, index: &EmbeddedIndex) -> Result<Self, IndexError> {
+    pub(crate) fn read(index: &dyn GenerationalIndex) -> Result<Self, IndexError> {
         let (history, latest) = index.documents()?;
-        Ok(Self { since: last_build_time(generations)?, history, latest })
+        Ok(Self { since: last_build_time(index.generations())?, history, latest })
     }
 }
 
 /// Returns the completion time of the history generation; without one, the start of latest.
-pub(crate) fn last_build_time(generations: &Generations) -> Result<Option<Timestamp>, IndexError> {
+fn last_build_time(generations: &dyn GenerationStore) -> Result<Option<Timestamp>, IndexError> {
     let current = generations.current()?;
     Ok(match (current.history, current.latest.first()) {
         (Some(history), _) => generations.inventory_of(history).since,
@@ -90,18 +90,20 @@ impl BuildTrigger {
 pub struct BuildSchedule(Option<JoinHandle<()>>);
 
 impl BuildSchedule {
-    /// Starts the thread, unless there is no index or builds are disabled.
+    /// Starts the thread, unless there is no index of generations or builds are disabled.
     pub(crate) fn start(
         builds: Arc<BuildRunner>,
         config: &Config,
         clock: Arc<dyn Clock>,
-        index: Option<Arc<EmbeddedIndex>>,
+        index: Option<Arc<dyn Index>>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, EngineError> {
         let never = config.index.build_every.is_zero() && config.index.latest_share <= 0.0;
-        let Some(index) = index.filter(|_| !never) else { return Ok(Self(None)) };
+        let Some(index) = index.filter(|index| !never && index.generational().is_some()) else {
+            return Ok(Self(None));
+        };
         let config = config.index.clone();
-        let work = move || run_schedule(&builds, config, &*clock, &index, &stop);
+        let work = move || run_schedule(&builds, config, &*clock, &*index, &stop);
         let thread = thread::Builder::new().name("build".into()).spawn(work);
         Ok(Self(Some(thread.map_err(|_| EngineError::StageFailed("building"))?)))
     }
@@ -120,11 +122,12 @@ fn run_schedule(
     builds: &BuildRunner,
     config: IndexConfig,
     clock: &dyn Clock,
-    index: &EmbeddedIndex,
+    index: &dyn Index,
     stop: &watch::Receiver<bool>,
 ) {
     // A closed channel means that the engine has ended.
     let is_stopped = || *stop.borrow() || stop.has_changed().is_err();
+    let Some(index) = index.generational() else { return };
     let mut trigger = BuildTrigger { config, not_before: None };
     let mut reported = String::new();
     loop {
@@ -135,7 +138,7 @@ fn run_schedule(
             }
             thread::sleep(STOP_CHECK_INTERVAL);
         }
-        let size = match IndexSize::read(index.generations(), index) {
+        let size = match IndexSize::read(index) {
             Ok(size) => size,
             Err(error) if reported == error.to_string() => continue,
             Err(error) => {

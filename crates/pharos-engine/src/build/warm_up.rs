@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use pharos_core::{Clock as _, Config, SystemClock};
 use pharos_graph::Relations;
 use pharos_index::generations::HistoryGeneration;
-use pharos_index::{Generations, IndexView, Query};
+use pharos_index::{GenerationStore, IndexView, Query};
 use pharos_mining::LogStatistics;
 use pharos_store::DataDir;
 use pharos_text::Analyser;
@@ -28,7 +28,7 @@ const RESULTS: usize = 10;
 pub(crate) fn warm_up(
     data: &DataDir,
     config: &Config,
-    generations: &Generations,
+    generations: &dyn GenerationStore,
     history: HistoryGeneration,
     relations: &Relations,
     check: ProgressCheck<'_>,

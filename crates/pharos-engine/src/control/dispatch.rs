@@ -13,6 +13,7 @@ use pharos_core::config::Config;
 use pharos_crawl::politeness::site_settings::SiteSettingsTable;
 use pharos_crawl::rules::scope::apply_changed_settings;
 use pharos_crawl::{CrawlStatus, Fetcher, check_rules, rules_from_config};
+use pharos_index::{Index, IndexError};
 use pharos_store::{Catalog, CrawlRules, LibraryRecord};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
@@ -153,11 +154,11 @@ impl Engine {
             if crawl || has_first || has_contact {
                 return WakeReason::Crawl;
             }
-            if let Some(index) = self.index.clone()
-                && self.generations.pending_request().is_some()
-                && let Ok(Err(error)) = tokio::task::spawn_blocking(move || index.serve_request()).await
-            {
-                warn!(%error, "builder request failed");
+            if let Some(index) = self.index.clone() {
+                let served = tokio::task::spawn_blocking(move || serve_builder_request(&*index)).await;
+                if let Ok(Err(error)) = served {
+                    warn!(%error, "builder request failed");
+                }
             }
         }
     }
@@ -213,6 +214,14 @@ impl Engine {
         OrderQueue::open(&self.data).enqueue_in_order(&order)?;
         *intended = Some(rules);
         Ok(())
+    }
+}
+
+/// Serves the pending request of a builder, if any.
+fn serve_builder_request(index: &dyn Index) -> Result<(), IndexError> {
+    match index.generational() {
+        Some(index) if index.generations().pending_request().is_some() => index.serve_request().map(|_| ()),
+        _ => Ok(()),
     }
 }
 

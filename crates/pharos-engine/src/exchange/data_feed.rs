@@ -397,8 +397,9 @@ impl LoadList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pharos_index::{EmbeddedIndex, Index as _, Query};
-    use pharos_store::{DiskLibrary, Library as _, LibraryPosition, SqliteCatalog, StoredRecord};
+    use crate::stores::test_stores;
+    use pharos_index::Query;
+    use pharos_store::{LibraryPosition, StoredRecord};
     use proptest::prelude::*;
     use tempfile::TempDir;
 
@@ -421,17 +422,17 @@ mod tests {
         }
 
         fn records(&self) -> Vec<StoredRecord> {
-            let library = DiskLibrary::open_reader(&self.data().library()).unwrap();
+            let library = test_stores(&self.data()).library().unwrap();
             library.scan(LibraryPosition::START, None).unwrap().map(Result::unwrap).collect()
         }
 
         fn state(&self) -> Option<PageState> {
-            let catalog = SqliteCatalog::open_reader(&self.data().catalog()).unwrap().unwrap();
+            let catalog = test_stores(&self.data()).catalog().unwrap().unwrap();
             catalog.page(PageUrl::parse(PAGE).unwrap().id()).unwrap().map(|page| page.state)
         }
 
         fn finds(&self, word: &str) -> bool {
-            let index = EmbeddedIndex::open_reader(&self.data().index()).unwrap();
+            let index = test_stores(&self.data()).index().unwrap();
             index.view().unwrap().search(&Query::Word(word.into()), 10).unwrap().total > 0
         }
     }

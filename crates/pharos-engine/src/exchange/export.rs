@@ -43,7 +43,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tracing::warn;
 
-use crate::EngineError;
+use crate::{EngineError, Stores};
 use selection::ExportSource;
 
 /// Number of damaged records that the summary describes; all are counted.
@@ -128,7 +128,7 @@ pub fn export(
     stop: &watch::Receiver<bool>,
     progress: impl FnMut(&ExportSummary),
 ) -> Result<ExportSummary, EngineError> {
-    let source = ExportSource::open(data, selection)?;
+    let source = ExportSource::open(&Stores::open(data, config)?, selection)?;
     let monitor = ExportMonitor { stop, progress: Box::new(progress), summary: ExportSummary::default() };
     let mut job = ExportJob { source, config, format, monitor };
     match target {

@@ -19,13 +19,14 @@ use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
 use pharos_graph::relations::newest_folder;
 use pharos_index::generations::HistoryGeneration;
-use pharos_index::{EmbeddedIndex, Generations, Index as _};
-use pharos_store::{Catalog as _, DataDir, DiskLibrary, SqliteCatalog, StoreError};
+use pharos_store::catalog::remove_database;
+use pharos_store::library::LocalLibrary;
+use pharos_store::{DataDir, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, Stores};
 
 const MANIFEST: &str = "MANIFEST.json";
 const FORMAT: u32 = 1;
@@ -106,10 +107,11 @@ pub(crate) fn is_restore_incomplete(data: &DataDir) -> bool {
 /// `progress` receives the number of bytes copied and returns `false` to stop. Fails if `to` is neither empty nor a
 /// backup directory, or if the library keeps changing under compaction.
 pub fn backup(
-    data: &DataDir,
+    stores: &Stores,
     to: &Path,
     mut progress: impl FnMut(u64) -> bool,
 ) -> Result<BackupSummary, EngineError> {
+    let data = stores.data();
     if is_restore_incomplete(data) {
         return Err(EngineError::RestoreIncomplete { path: data.root().to_path_buf() });
     }
@@ -121,6 +123,7 @@ pub fn backup(
     };
     for _ in 0..MAX_ATTEMPTS {
         let copy = BackupRun {
+            stores,
             data,
             to,
             before: &before,
@@ -199,6 +202,7 @@ impl BackupManifest {
 
 /// One attempt to copy everything.
 struct BackupRun<'a> {
+    stores: &'a Stores,
     data: &'a DataDir,
     to: &'a Path,
     before: &'a BackupManifest,
@@ -227,14 +231,15 @@ impl BackupRun<'_> {
             round,
             ..BackupManifest::default()
         };
-        let library = DiskLibrary::open_reader(&self.data.library())?;
+        let library = self.stores.library()?;
+        let library = library.local().ok_or(EngineError::NotLocal { operation: "a backup" })?;
         let files = library.files()?;
         self.copy_file(&self.data.config(), CopyExtent::Whole)?;
         let applied = self.copy_catalog(round)?;
         if !self.copy_history()?
             || !self.copy_graph()?
             || !self.copy_derived()?
-            || !self.copy_library(&library, applied)?
+            || !self.copy_library(library, applied)?
         {
             return Ok(None);
         }
@@ -259,13 +264,13 @@ impl BackupRun<'_> {
 
     /// Copies the catalog in one transaction and returns the position it has applied.
     fn copy_catalog(&mut self, round: u64) -> Result<LibraryPosition, EngineError> {
-        let Some(catalog) = SqliteCatalog::open_reader(&self.data.catalog())? else {
-            return Ok(LibraryPosition::START);
-        };
+        let Some(catalog) = self.stores.catalog()? else { return Ok(LibraryPosition::START) };
+        // A catalog elsewhere has its own backups; restore can also rebuild it from the library.
+        let Some(local) = catalog.local() else { return Ok(LibraryPosition::START) };
         let stored = format!("catalog-{round}.db");
         let path = self.to.join(&stored);
-        crate::maintenance::rebuild::remove_database(&path)?;
-        catalog.backup(&path)?;
+        remove_database(&path)?;
+        local.backup(&path)?;
         let (size, xxh3) = checksum(&path, u64::MAX)?;
         self.report_copied(size)?;
         self.manifest.files.push(BackupEntry { path: "catalog.db".into(), stored, size, xxh3, changed: 0 });
@@ -274,10 +279,9 @@ impl BackupRun<'_> {
 
     /// Copies the history generation, which is immutable. Latest generations are rebuilt by replay.
     fn copy_history(&mut self) -> Result<bool, EngineError> {
-        let generations = Generations::at(self.data.index());
+        self.manifest.searchable = self.stores.index()?.applied_position()? > LibraryPosition::START;
+        let Some(generations) = self.stores.generations() else { return Ok(true) };
         let current = generations.current()?;
-        self.manifest.searchable =
-            EmbeddedIndex::open_reader(&self.data.index())?.applied_position()? > LibraryPosition::START;
         let Some(history) = current.history else { return Ok(true) };
         let copied = self.copy_folder(&generations.history_dir(history.number))?;
         self.manifest.history = Some(history);
@@ -302,7 +306,7 @@ impl BackupRun<'_> {
     /// Copies the library up to its last complete record.
     fn copy_library(
         &mut self,
-        library: &DiskLibrary,
+        library: &dyn LocalLibrary,
         known_good: LibraryPosition,
     ) -> Result<bool, EngineError> {
         let end = library.intact_end(known_good)?;
@@ -527,11 +531,13 @@ pub fn restore(
             return Err(EngineError::Stopped);
         }
     }
-    if let Some(history) = manifest.history {
-        Generations::at(data.index()).start_over(Some(history))?;
-    }
     // Uses the settings that were just restored.
-    let engine = Engine::open_owned(owner, data.clone(), config()?, "restore", manifest.searchable)?;
+    let config = config()?;
+    if let (Some(history), Some(generations)) = (manifest.history, Stores::open(data, &config)?.generations())
+    {
+        generations.start_over(Some(history))?;
+    }
+    let engine = Engine::open_owned(owner, data.clone(), config, "restore", manifest.searchable)?;
     let (_stop, never) = watch::channel(false);
     engine.ingest(&never)?.finish()?;
     fs::remove_file(&marker).map_err(StoreError::io("remove", &marker))?;
@@ -600,6 +606,7 @@ fn restore_entry(from: &Path, data: &DataDir, entry: &BackupEntry) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stores::test_stores;
     use pharos_core::{PageUrl, Timestamp};
     use pharos_store::{LibraryRecord, RawResponse, RecordContent};
 
@@ -619,7 +626,7 @@ mod tests {
     }
 
     fn pages(data: &DataDir) -> u64 {
-        EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap().pages().unwrap()
+        test_stores(data).index().unwrap().view().unwrap().pages().unwrap()
     }
 
     #[test]
@@ -628,11 +635,11 @@ mod tests {
         let data = DataDir::at(dir.path().join("data"));
         let to = dir.path().join("backup");
         ingest(&data, 0..50);
-        let first = backup(&data, &to, |_| true).unwrap();
+        let first = backup(&test_stores(&data), &to, |_| true).unwrap();
         assert_eq!(first.copied, first.bytes);
-        let nothing_new = backup(&data, &to, |_| true).unwrap();
+        let nothing_new = backup(&test_stores(&data), &to, |_| true).unwrap();
         ingest(&data, 50..60);
-        let second = backup(&data, &to, |_| true).unwrap();
+        let second = backup(&test_stores(&data), &to, |_| true).unwrap();
         assert!(
             nothing_new.copied < first.copied && second.copied < second.bytes,
             "{nothing_new:?} {second:?}"
@@ -651,12 +658,12 @@ mod tests {
         let data = DataDir::at(dir.path().join("data"));
         let to = dir.path().join("backup");
         ingest(&data, 0..20);
-        let stopped = backup(&data, &to, |_| false).unwrap_err();
+        let stopped = backup(&test_stores(&data), &to, |_| false).unwrap_err();
         assert!(matches!(stopped, EngineError::Stopped));
         let back = DataDir::at(dir.path().join("back"));
         let unfinished = restore(&to, &back, || Ok(Config::default()), |_| true).unwrap_err();
         assert!(unfinished.to_string().contains("incomplete"), "{unfinished}");
-        backup(&data, &to, |_| true).unwrap();
+        backup(&test_stores(&data), &to, |_| true).unwrap();
 
         let whole = BackupManifest::read(&to).unwrap().files.iter().map(|entry| entry.size).sum::<u64>();
         let interrupted = restore(&to, &back, || Ok(Config::default()), |n| n < whole).unwrap_err();
@@ -686,14 +693,14 @@ mod tests {
         ingest(&data, 0..20);
         let before = fs::read(data.library().join("00000001.warc.gz")).unwrap();
         for to in [data.root(), dir.path()] {
-            let refused = backup(&data, to, |_| true).unwrap_err().to_string();
+            let refused = backup(&test_stores(&data), to, |_| true).unwrap_err().to_string();
             assert!(refused.contains("not empty and is not a backup"), "{refused}");
         }
         assert_eq!(fs::read(data.library().join("00000001.warc.gz")).unwrap(), before);
         let to = dir.path().join("backup");
-        backup(&data, &to, |_| true).unwrap();
+        backup(&test_stores(&data), &to, |_| true).unwrap();
         fs::write(to.join("library/00000009-1.warc.gz"), "half").unwrap();
-        backup(&data, &to, |_| true).unwrap();
+        backup(&test_stores(&data), &to, |_| true).unwrap();
         assert!(!to.join("library/00000009-1.warc.gz").exists(), "left over by an interrupted backup");
     }
 

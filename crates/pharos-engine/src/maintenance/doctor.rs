@@ -19,11 +19,11 @@ use std::fs::{File, TryLockError};
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
+use pharos_store::DataDir;
 use pharos_store::catalog::PageDetails;
-use pharos_store::{DataDir, DiskLibrary};
 use serde::Serialize;
 
-use crate::EngineError;
+use crate::{EngineError, Stores};
 
 /// Number of findings of one kind that are listed individually.
 const MAX_LISTED: u64 = 20;
@@ -134,22 +134,23 @@ pub fn doctor(
     if crate::maintenance::backup::is_restore_incomplete(data) {
         return Err(EngineError::RestoreIncomplete { path: data.root().to_path_buf() });
     }
+    let stores = Stores::open(data, config)?;
     if !repair {
         let owned = is_owned(data);
-        let mut exam = Examination::run(data, owned, &mut check)?;
+        let mut exam = Examination::run(&stores, owned, &mut check)?;
         if !owned && is_owned(data) && !exam.report.is_healthy() {
             // An owner started during the check.
-            exam = Examination::run(data, true, &mut check)?;
+            exam = Examination::run(&stores, true, &mut check)?;
         }
         return Ok(exam.into_report());
     }
     let mut owner = data.own("doctor --repair")?;
-    let exam = Examination::run(data, false, &mut check)?;
+    let exam = Examination::run(&stores, false, &mut check)?;
     if exam.report.findings.iter().all(|finding| finding.grade == Severity::Note) {
         return Ok(exam.into_report());
     }
-    owner = repair::repair(owner, data, config, &exam, &mut check)?;
-    let left = Examination::run(data, false, &mut check)?.into_report();
+    owner = repair::repair(owner, &stores, config, &exam, &mut check)?;
+    let left = Examination::run(&stores, false, &mut check)?.into_report();
     drop(owner);
     let mut findings = exam.into_report().findings;
     for finding in &mut findings {
@@ -215,7 +216,7 @@ impl LostRange {
 
 impl Examination {
     /// Checks everything without writing. `owned` is `true` if a process writes at the same time.
-    fn run(data: &DataDir, owned: bool, check: ProgressCheck<'_>) -> Result<Self, EngineError> {
+    fn run(stores: &Stores, owned: bool, check: ProgressCheck<'_>) -> Result<Self, EngineError> {
         let mut exam = Self {
             report: DoctorReport::default(),
             needs: RepairPlan::default(),
@@ -223,26 +224,26 @@ impl Examination {
             reported: HashMap::new(),
         };
         // The library is written first, so it contains everything a store has applied by now.
-        let open_catalog = catalog::open(data, &mut exam)?;
-        let indexed = index::open(data, &mut exam)?;
-        let related = graph::open(data, &mut exam);
+        let open_catalog = catalog::open(stores, &mut exam)?;
+        let indexed = index::open(stores, &mut exam)?;
+        let related = graph::open(stores, &mut exam);
         let index_at = indexed.as_ref().map_or(LibraryPosition::START, |indexed| indexed.at);
-        let library = DiskLibrary::open_reader(&data.library())?;
-        let contents = library::examine(&library, owned, index_at, &mut exam, check)?;
+        let library = stores.library()?;
+        let contents = library::examine(&*library, owned, index_at, &mut exam, check)?;
         let summary = match &open_catalog {
             Some(open_catalog) => {
-                catalog::examine(open_catalog, &library, &contents, owned, &mut exam, check)?
+                catalog::examine(open_catalog, &*library, &contents, owned, &mut exam, check)?
             }
             None => catalog::CatalogSummary::default(),
         };
         check(DoctorProgress::Derived)?;
         // Without a catalog, the library itself determines how much must be derived.
         let applied = if open_catalog.is_some() { summary.applied } else { contents.end };
-        derived::examine(data, &library, &contents, applied, owned, &mut exam)?;
+        derived::examine(stores.data(), &*library, &contents, applied, owned, &mut exam)?;
         if let Some(indexed) = indexed {
             index::examine(&indexed, open_catalog.as_ref(), &summary, &contents, &mut exam, check)?;
         }
-        graph::examine(data, related, contents.end, &mut exam)?;
+        graph::examine(stores, related, contents.end, &mut exam)?;
         exam.report_lost();
         exam.report_unlisted();
         Ok(exam)

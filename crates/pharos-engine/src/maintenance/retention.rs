@@ -3,18 +3,17 @@
 use pharos_core::config::{Config, LibraryConfig};
 use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
 use pharos_graph::relations::remove_all;
-use pharos_index::Generations;
 use pharos_store::catalog::PageVersion;
 use pharos_store::library::{CompactionStats, RetentionAction, Revisit};
 use pharos_store::{
-    Catalog, DataDir, DerivedWriter, DiskLibrary, Library, LibraryEvent, RecordContent, StoreError,
-    StoredRecord,
+    Catalog, DataDir, DerivedWriter, Library, LibraryEvent, RecordContent, StoreError, StoredRecord,
 };
 use tokio::sync::watch;
 use tracing::info;
 
 use crate::build::link_analysis::contains_removed;
 use crate::stages::analyse::current_version;
+use crate::stores::Stores;
 use crate::{Engine, EngineError};
 
 /// Rewrites library files without removed pages and without versions outside the retention policy.
@@ -32,41 +31,43 @@ pub fn compact(
     engine.ingest(&never)?.finish()?;
     engine.library().seal()?;
     let catalog = engine.catalog();
-    let library = DiskLibrary::open_reader(&data.library())?;
+    let stores = Stores::open(data, config)?;
+    let library = stores.library()?;
     let end = engine.library().end()?;
     let now = SystemClock.now();
     let mut total = CompactionStats::default();
-    for (number, path) in library.files()? {
-        if number >= end.file {
+    for volume in library.volumes()? {
+        if volume.file >= end.file {
             break;
         }
-        if !progress(number) {
+        if !progress(volume.file) {
             return Err(EngineError::Stopped);
         }
         // Derived data of dropped records must be removed before the records; the rest is derived again.
         let mut before_switch =
-            || DerivedWriter::open(&data.library(), pharos_html::VERSION)?.drop_file(number);
+            || DerivedWriter::open(&data.library(), pharos_html::VERSION)?.drop_file(volume.file);
         let one = library.compact(
-            number,
-            &mut |stored| record_fate(&*catalog, &library, &config.library, now, stored),
+            volume,
+            &mut |stored| record_fate(&*catalog, &*library, &config.library, now, stored),
             &mut before_switch,
         )?;
         if one.files > 0 {
-            info!(path = %path.display(), before = one.before, after = one.after, "compacted");
+            info!(%volume, before = one.before, after = one.after, "compacted");
         }
         total += one;
     }
     engine.ingest(&never)?.finish()?;
-    discard_removed_links(data, &*catalog)?;
+    discard_removed_links(&stores, &*catalog)?;
     Ok(total)
 }
 
 /// Discards the link-analysis results if they contain removed pages, with their URLs, anchors and copies.
 ///
 /// The next build computes them again.
-fn discard_removed_links(data: &DataDir, catalog: &dyn Catalog) -> Result<(), EngineError> {
+fn discard_removed_links(stores: &Stores, catalog: &dyn Catalog) -> Result<(), EngineError> {
+    let data = stores.data();
     if contains_removed(data, &catalog.removed()?)? {
-        let _builder = Generations::at(data.index()).lock_builder()?;
+        let _builder = stores.lock_builder()?;
         remove_all(&data.graph()).map_err(StoreError::io("remove", &data.graph()))?;
         info!("discarded link-analysis results that contained removed pages");
     }
@@ -137,9 +138,10 @@ fn kept_positions(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stores::test_stores;
     use pharos_core::PageUrl;
     use pharos_store::catalog::{CatalogChange, Removal, ResponseSummary, VisitOutcome};
-    use pharos_store::{LibraryRecord, LibraryWriteOptions, RawResponse, SqliteCatalog};
+    use pharos_store::{LibraryRecord, RawResponse};
     use std::time::Duration;
 
     const DAY: Duration = Duration::from_secs(86_400);
@@ -189,10 +191,9 @@ mod tests {
     fn operators_decisions_are_kept_and_removed_pages_are_not() {
         let dir = tempfile::tempdir().unwrap();
         let start = LibraryPosition::START;
-        let library =
-            DiskLibrary::open_writer(dir.path(), LibraryWriteOptions::default(), start, Timestamp::EPOCH)
-                .unwrap();
-        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let stores = test_stores(&DataDir::at(dir.path()));
+        let library = stores.own_library(start, Timestamp::EPOCH).unwrap();
+        let catalog = stores.own_catalog().unwrap();
         let url = PageUrl::parse("http://example.org/").unwrap();
         let what = Removal::Page(url.clone());
         catalog
@@ -208,7 +209,7 @@ mod tests {
             let record = LibraryRecord::new(url.clone(), Timestamp::EPOCH, RecordContent::Event(event));
             let stored = StoredRecord { position: start, next: start, record };
             let rule = LibraryConfig::default();
-            let fate = record_fate(&catalog, &library, &rule, Timestamp::EPOCH, &stored).unwrap();
+            let fate = record_fate(&*catalog, &*library, &rule, Timestamp::EPOCH, &stored).unwrap();
             assert_eq!(fate, expected, "{:?}", stored.record.content);
         }
     }
@@ -217,10 +218,9 @@ mod tests {
     fn what_a_kept_version_refers_to_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let start = LibraryPosition::START;
-        let library =
-            DiskLibrary::open_writer(dir.path(), LibraryWriteOptions::default(), start, Timestamp::EPOCH)
-                .unwrap();
-        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        let stores = test_stores(&DataDir::at(dir.path()));
+        let library = stores.own_library(start, Timestamp::EPOCH).unwrap();
+        let catalog = stores.own_catalog().unwrap();
         let url = PageUrl::parse("http://example.org/").unwrap();
         let visit = |day: u32, content: RecordContent| {
             let at = Timestamp::EPOCH.plus(DAY * day);
@@ -258,7 +258,7 @@ mod tests {
         let rule = LibraryConfig { keep_versions: 1, ..LibraryConfig::default() };
         let fate = |position| {
             let stored = library.read(position).unwrap();
-            record_fate(&catalog, &library, &rule, Timestamp::EPOCH, &stored).unwrap()
+            record_fate(&*catalog, &*library, &rule, Timestamp::EPOCH, &stored).unwrap()
         };
         assert_eq!(
             (fate(first), fate(other), fate(again)),

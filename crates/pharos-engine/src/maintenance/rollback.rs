@@ -1,14 +1,14 @@
 //! Rollback to the previous history generation.
 
 use pharos_core::config::Config;
-use pharos_index::{BuilderRequest, Generations, IndexError};
+use pharos_index::{BuilderRequest, IndexError};
 use pharos_store::{DataDir, StoreError};
 use serde::Serialize;
 use tokio::sync::watch;
 use tracing::info;
 
 use crate::build::history::request_owner;
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, Stores};
 
 /// The outcome of a rollback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -25,7 +25,8 @@ pub struct RollbackSummary {
 /// process indexed during the last build, the latest generations lack pages that only the dropped history contains; the
 /// library is replayed from there first.
 pub fn roll_back(data: &DataDir, config: &Config) -> Result<RollbackSummary, EngineError> {
-    let generations = Generations::at(data.index());
+    let stores = Stores::open(data, config)?;
+    let generations = stores.require_generations("a rollback")?;
     let _builder = generations.lock_builder()?;
     let current = generations.current()?;
     let (Some(history), Some(previous)) = (current.history, &current.previous) else {
@@ -40,6 +41,7 @@ pub fn roll_back(data: &DataDir, config: &Config) -> Result<RollbackSummary, Eng
         let engine = Engine::open_owned(owner, data.clone(), config.clone(), "index rollback", true)?;
         // Opening the index has already dropped a damaged history.
         if let Some(index) = engine.index()
+            && let Some(index) = index.generational()
             && generations.current()?.history == Some(history)
         {
             index.close_gap()?;
@@ -48,7 +50,7 @@ pub fn roll_back(data: &DataDir, config: &Config) -> Result<RollbackSummary, Eng
             index.roll_back()?;
         }
     } else {
-        request_owner(data, config, &generations, BuilderRequest::Rollback(history.number), &mut || Ok(()))?;
+        request_owner(&stores, &*generations, BuilderRequest::Rollback(history.number), &mut || Ok(()))?;
     }
     info!(from = summary.from, to = summary.to, "rolled back to the previous history generation");
     Ok(summary)

@@ -248,9 +248,10 @@ impl AnalysedRecord {
 #[cfg(test)]
 mod tests {
     use pharos_core::LibraryPosition;
-    use pharos_store::DiskLibrary;
+    use pharos_store::DataDir;
 
     use super::*;
+    use crate::stores::test_stores;
 
     fn stored(path: &str, status: u16, headers: &[(&str, &str)], body: &str) -> StoredRecord {
         let headers = headers.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
@@ -264,9 +265,15 @@ mod tests {
     }
 
     fn analyse_alone(stored: StoredRecord) -> AnalysedRecord {
-        let empty = DiskLibrary::open_reader("no such folder".as_ref()).unwrap();
+        let empty = test_stores(&DataDir::at("no such folder")).library().unwrap();
         let config = Config::default();
-        analyse(stored, &empty, &config, &Extractor::from_config(&config).unwrap(), AnalysisDepth::Everything)
+        analyse(
+            stored,
+            &*empty,
+            &config,
+            &Extractor::from_config(&config).unwrap(),
+            AnalysisDepth::Everything,
+        )
     }
 
     fn change(stored: StoredRecord) -> Option<IndexChange> {

@@ -195,8 +195,9 @@ fn is_same(first: &RawResponse, later: &RawResponse) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stores::test_stores;
+    use pharos_store::DataDir;
     use pharos_store::catalog::{CatalogChange, ResponseSummary, VisitOutcome};
-    use pharos_store::{DiskLibrary, LibraryWriteOptions, SqliteCatalog};
 
     fn answer(body: &str, coding: &str, at: i64) -> LibraryRecord {
         let headers = vec![("Content-Encoding".to_string(), coding.to_string())];
@@ -209,13 +210,10 @@ mod tests {
     #[test]
     fn an_unchanged_page_is_stored_as_a_reference() {
         let dir = tempfile::tempdir().unwrap();
-        let start = LibraryPosition::START;
+        let stores = test_stores(&DataDir::at(dir.path()));
         let stage = AppendStage {
-            library: Arc::new(
-                DiskLibrary::open_writer(dir.path(), LibraryWriteOptions::default(), start, Timestamp::EPOCH)
-                    .unwrap(),
-            ),
-            catalog: Arc::new(SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap()),
+            library: stores.own_library(LibraryPosition::START, Timestamp::EPOCH).unwrap(),
+            catalog: stores.own_catalog().unwrap(),
             requests: true,
             stage_metrics: Arc::default(),
         };

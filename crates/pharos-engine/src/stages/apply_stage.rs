@@ -8,7 +8,7 @@ use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteName};
 use pharos_crawl::{AppliedRecords, CrawlScope, PageContent, PageSummary, StoredPageInfo, interpret_record};
 use pharos_graph::anchors::informative_anchor;
-use pharos_index::{BuilderRequest, EmbeddedIndex, Index, IndexChange, IndexError, Query};
+use pharos_index::{BuilderRequest, GenerationStore, Index, IndexChange, IndexError, Query};
 use pharos_store::catalog::CatalogChange;
 use pharos_store::catalog::{PageDetails, Removal};
 use pharos_store::{Catalog, DerivedWriter, LibraryEvent, LibraryRecord, PageState, RecordContent};
@@ -18,6 +18,7 @@ use tracing::{debug, info, warn};
 use crate::EngineError;
 use crate::stages::analyse::{AnalysedRecord, AnalysisDepth, current_version, is_searchable};
 use crate::stages::carry_over::CarryOver;
+use crate::stores::Stores;
 
 /// Applies records to the catalog, the derived stores and the latest index generation.
 ///
@@ -25,6 +26,9 @@ use crate::stages::carry_over::CarryOver;
 pub(crate) struct RecordApplier {
     /// Current settings; operators can change them while the engine runs.
     config: watch::Receiver<Arc<Config>>,
+    stores: Stores,
+    /// Requests of builders arrive here.
+    generations: Option<Arc<dyn GenerationStore>>,
     catalog: Arc<dyn Catalog>,
     scope: CrawlScope,
     catalog_at: LibraryPosition,
@@ -35,7 +39,7 @@ pub(crate) struct RecordApplier {
 }
 
 struct IndexUpdater {
-    index: Arc<EmbeddedIndex>,
+    index: Arc<dyn Index>,
     /// Changes not yet passed to the index.
     pending: Vec<IndexChange>,
     /// Position up to which records were passed to the index, committed or not.
@@ -47,9 +51,10 @@ struct IndexUpdater {
 impl RecordApplier {
     pub(crate) fn new(
         config: watch::Receiver<Arc<Config>>,
+        stores: Stores,
         catalog: Arc<dyn Catalog>,
         derived: Option<DerivedWriter>,
-        index: Option<Arc<EmbeddedIndex>>,
+        index: Option<Arc<dyn Index>>,
         carry: CarryOver,
     ) -> Result<Self, EngineError> {
         let index = match index {
@@ -67,7 +72,8 @@ impl RecordApplier {
         };
         let scope = CrawlScope::load(&*catalog, &config.borrow().crawl)?;
         let catalog_at = catalog.applied_position()?;
-        Ok(Self { config, catalog, scope, catalog_at, derived, index, carry })
+        let generations = stores.generations();
+        Ok(Self { config, stores, generations, catalog, scope, catalog_at, derived, index, carry })
     }
 
     /// Returns the position from which the library must be replayed for every store to catch up.
@@ -217,29 +223,39 @@ impl RecordApplier {
     }
 
     /// Commits the index when a commit is due and serves pending builder requests. Called periodically.
-    pub(crate) fn tick(&mut self, generations: &pharos_index::Generations) -> Result<(), EngineError> {
-        let config = Arc::clone(&self.config.borrow());
-        match &mut self.index {
+    pub(crate) fn tick(&mut self) -> Result<(), EngineError> {
+        let commit_every = self.config.borrow().index.commit_every;
+        if let Some(updater) = &mut self.index
+            && updater.at > updater.committed
+            && updater.last_commit.elapsed() >= commit_every
+        {
+            updater.commit()?;
+        }
+        match &self.generations {
+            Some(generations) if generations.pending_request().is_some() => {
+                self.serve_builder_request(&Arc::clone(generations))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn serve_builder_request(&mut self, generations: &Arc<dyn GenerationStore>) -> Result<(), EngineError> {
+        let index = match &mut self.index {
             Some(updater) => {
-                if updater.at > updater.committed
-                    && updater.last_commit.elapsed() >= config.index.commit_every
-                {
-                    updater.commit()?;
-                }
-                if generations.pending_request().is_some() {
-                    updater.commit()?;
-                    log_builder_request(updater.index.serve_request());
-                }
+                updater.commit()?;
+                Ok(Arc::clone(&updater.index))
             }
             // A crawl without indexing still owns the chain of generations.
-            None if generations.pending_request().is_some() => match open_index(generations, &config) {
-                Ok(index) => log_builder_request(index.serve_request()),
-                Err(error) => {
-                    generations.clear_request();
-                    warn!(%error, "builder request failed");
-                }
-            },
-            None => {}
+            None => self.stores.own_index(),
+        };
+        match index {
+            Ok(index) => {
+                log_builder_request(index.generational().map_or(Ok(None), |index| index.serve_request()))
+            }
+            Err(error) => {
+                generations.clear_request();
+                warn!(%error, "builder request failed");
+            }
         }
         Ok(())
     }
@@ -328,52 +344,14 @@ fn log_builder_request(fulfilled: Result<Option<BuilderRequest>, IndexError>) {
     }
 }
 
-/// Opens the index for writing, as the owner of the data directory.
-///
-/// An index of an older format is discarded; replay rebuilds it from the library.
-pub(crate) fn open_index(
-    generations: &pharos_index::Generations,
-    config: &Config,
-) -> Result<EmbeddedIndex, EngineError> {
-    let open = || {
-        let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
-        EmbeddedIndex::open_writer(generations.dir(), memory, body_limit)
-    };
-    match open() {
-        // Everything in it is replayed from the library.
-        Err(error @ IndexError::OlderFormat { .. }) => {
-            info!(%error, "rebuilding the index from the library");
-            let _builder = generations.lock_builder()?;
-            generations.start_over(None)?;
-            Ok(open()?)
-        }
-        opened => {
-            let index = opened?;
-            roll_back_damaged_history(&index)?;
-            Ok(index)
-        }
-    }
-}
-
-/// Replaces a damaged history generation by the previous one, permanently.
-///
-/// If that leaves a gap, the owner replays the library from there, so it must not have started to apply records.
-pub(crate) fn roll_back_damaged_history(index: &EmbeddedIndex) -> Result<(), EngineError> {
-    if let Some(damaged) = index.refused_history()? {
-        index.close_gap()?;
-        let back = index.roll_back()?;
-        let before = back.history.map_or(0, |history| history.number);
-        warn!(damaged = damaged.number, before, "rolled back to the previous history generation");
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use pharos_core::Timestamp;
-    use pharos_index::{HistoryBuilder, IndexDocument, PageCopy};
+    use pharos_index::{IndexDocument, PageCopy};
+    use pharos_store::DataDir;
 
     use super::*;
+    use crate::stores::test_stores;
 
     fn url(address: &str) -> PageUrl {
         PageUrl::parse(&format!("http://{address}")).unwrap()
@@ -388,13 +366,14 @@ mod tests {
     #[test]
     fn a_site_that_is_removed_is_gone_from_the_copies_too() {
         let dir = tempfile::tempdir().unwrap();
-        let index = Arc::new(EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap());
-        let _builder = index.generations().lock_builder().unwrap();
-        let mut history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+        let stores = test_stores(&DataDir::at(dir.path()));
+        let (index, generations) = (stores.own_index().unwrap(), stores.generations().unwrap());
+        let _builder = generations.lock_builder().unwrap();
+        let mut history = generations.build_directory().begin(1, 16 << 20, 1 << 20).unwrap();
         history.add(&page("a.example/", &["b.example/1", "b.example/2", "sub.b.example/"])).unwrap();
         history.add(&page("b.example/3", &["b.example/4", "c.example/"])).unwrap();
         history.add(&page("b.example/5", &[])).unwrap();
-        index.generations().install(history.finish(LibraryPosition::START).unwrap()).unwrap();
+        generations.install(history.finish(LibraryPosition::START).unwrap()).unwrap();
 
         let at = LibraryPosition { file: 1, offset: 1 };
         let last_commit = Instant::now();

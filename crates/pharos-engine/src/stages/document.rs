@@ -85,11 +85,12 @@ fn links(url: &PageUrl, page: &PageObject) -> Vec<PageUrl> {
 mod tests {
     use pharos_core::config::Config;
     use pharos_index::document::StoredText;
-    use pharos_index::{EmbeddedIndex, Index as _, PageLabel, Query, ResultFields};
+    use pharos_index::{PageLabel, Query, ResultFields};
     use pharos_store::{DataDir, LibraryRecord, RawResponse, RecordContent};
     use tokio::sync::watch;
 
     use super::*;
+    use crate::stores::test_stores;
     use crate::{Engine, build_history};
 
     const ADDRESS: &str = "http://www.example.org/dir/page";
@@ -172,7 +173,7 @@ mod tests {
 
     /// Returns stored fields, texts and the URLs that match some queries.
     fn indexed(data: &DataDir) -> (Vec<(ResultFields, StoredText)>, Vec<Vec<String>>) {
-        let view = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
+        let view = test_stores(&data).index().unwrap().view().unwrap();
         let find = |query: Query| {
             let found = view.search_addresses(&query, 10).unwrap().candidates;
             let fields = view.result_fields(&found).unwrap();
@@ -234,15 +235,8 @@ mod tests {
         assert_eq!(found, lists);
 
         build_history(&data, &Config::default(), |_| true).unwrap();
-        assert!(
-            EmbeddedIndex::open_reader(&data.index())
-                .unwrap()
-                .generations()
-                .current()
-                .unwrap()
-                .history
-                .is_some()
-        );
+        let chain = test_stores(&data).generations().unwrap().current().unwrap();
+        assert!(chain.history.is_some());
         assert_eq!(indexed(&data), (pages.clone(), found.clone()));
         // Without derived data, the raw pages are parsed again.
         for folder in ["links", "pages"] {

@@ -6,7 +6,6 @@ use std::time::Instant;
 use pharos_core::config::Config;
 use pharos_core::{Clock, LibraryPosition};
 use pharos_crawl::rules_from_config;
-use pharos_index::Generations;
 use pharos_store::{Catalog, Library, LibraryRecord, StoreError, StoredRecord};
 use tokio::sync::watch;
 use tracing::{info, warn};
@@ -28,7 +27,6 @@ pub struct IngestPipeline {
     pub(crate) library: Arc<dyn Library>,
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) orders: OrderQueue,
-    pub(crate) generations: Generations,
     pub(crate) pool: AnalysisPool,
     pub(crate) applier: RecordApplier,
 }
@@ -71,7 +69,7 @@ impl IngestPipeline {
     fn apply(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
         let (depth, config) = (self.applier.analysis_depth(), Arc::clone(&self.config.borrow()));
         self.applier.apply(self.pool.analyse(group, &*self.library, &config, depth))?;
-        self.applier.tick(&self.generations)
+        self.applier.tick()
     }
 
     /// Applies all records that the stores have not applied. `keep_going` receives the number of records after each group.

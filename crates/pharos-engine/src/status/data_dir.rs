@@ -4,12 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use pharos_index::generations::GenerationChain;
-use pharos_index::{EmbeddedIndex, Generations, Index};
 use pharos_store::catalog::{CatalogCounts, SiteCounts};
-use pharos_store::{Catalog, DataDir, SqliteCatalog};
 use serde::Serialize;
 
-use crate::EngineError;
+use crate::{EngineError, Stores};
 
 /// Numbers about a data directory.
 #[derive(Clone, Debug, Serialize)]
@@ -28,19 +26,19 @@ pub struct DataDirStatus {
 }
 
 /// Counts pages, sites and bytes of a data directory.
-pub fn data_dir_status(data: &DataDir) -> Result<DataDirStatus, EngineError> {
-    let catalog = SqliteCatalog::open_reader(&data.catalog())?;
+pub fn data_dir_status(stores: &Stores) -> Result<DataDirStatus, EngineError> {
+    let (data, catalog) = (stores.data(), stores.catalog()?);
     let (counts, sites, filtered) = match &catalog {
         Some(catalog) => (catalog.counts()?, catalog.sites(10)?, catalog.filtered()?),
         None => Default::default(),
     };
-    let index = EmbeddedIndex::open_reader(&data.index())?;
+    let chain = stores.generations().map(|generations| generations.current()).transpose()?;
     Ok(DataDirStatus {
         catalog: counts,
         sites,
         filtered,
-        searchable: index.view()?.pages()?,
-        generations: Generations::at(data.index()).current()?,
+        searchable: stores.index()?.view()?.pages()?,
+        generations: chain.unwrap_or_default(),
         library_bytes: disk_usage(&data.library()),
         catalog_bytes: disk_usage(&data.catalog()),
         index_bytes: disk_usage(&data.index()),

@@ -2,18 +2,18 @@
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
-use pharos_index::generations::GenerationInventory;
-use pharos_index::{EmbeddedIndex, Generations, Index as _};
+use pharos_index::GenerationalIndex;
+use pharos_index::generations::{GenerationInventory, HistoryGeneration, LatestGeneration};
 use pharos_store::DataDir;
 use serde::Serialize;
 
-use crate::EngineError;
 use crate::build::plan::settings_fingerprint;
-use crate::build::schedule::{IndexSize, last_build_time, next_build_at};
+use crate::build::schedule::{IndexSize, next_build_at};
 use crate::status::data_dir::disk_usage;
+use crate::{EngineError, Stores};
 
 /// Status of the index.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct IndexStatus {
     /// The history generation in use.
     pub history: Option<GenerationStatus>,
@@ -66,10 +66,26 @@ pub struct UnfinishedBuild {
     pub goes_on: bool,
 }
 
-/// Returns the status of the index.
+/// Returns the status of the index. An index that consists of no generations of ours has only totals.
 pub fn index_status(data: &DataDir, config: &Config) -> Result<IndexStatus, EngineError> {
-    let generations = Generations::at(data.index());
-    let index = EmbeddedIndex::open_reader(&data.index())?;
+    let index = Stores::open(data, config)?.index()?;
+    let totals = IndexStatus {
+        searchable: index.view()?.pages()?,
+        bytes: disk_usage(&data.index()),
+        ..IndexStatus::default()
+    };
+    match index.generational() {
+        Some(index) => describe_generations(index, config, totals),
+        None => Ok(totals),
+    }
+}
+
+fn describe_generations(
+    index: &dyn GenerationalIndex,
+    config: &Config,
+    totals: IndexStatus,
+) -> Result<IndexStatus, EngineError> {
+    let generations = index.generations();
     let current = generations.current()?;
     let described = |kind, number, from, to, found: GenerationInventory| GenerationStatus {
         kind,
@@ -80,23 +96,23 @@ pub fn index_status(data: &DataDir, config: &Config) -> Result<IndexStatus, Engi
         bytes: found.bytes,
         since: found.since.map(|since| since.to_string()),
     };
-    let history = |history: pharos_index::generations::HistoryGeneration| {
+    let history = |history: HistoryGeneration| {
         let found = generations.inventory_of(history);
         described("history", history.number, LibraryPosition::START, Some(history.to), found)
     };
-    let chain = |latest: &[pharos_index::generations::LatestGeneration], end: Option<LibraryPosition>| {
+    let chain = |latest: &[LatestGeneration], end: Option<LibraryPosition>| {
         let ends = latest.iter().skip(1).map(|next| Some(next.from)).chain([end]);
-        let one = |(latest, to): (&pharos_index::generations::LatestGeneration, _)| {
+        let one = |(latest, to): (&LatestGeneration, _)| {
             described("latest", latest.number, latest.from, to, generations.inventory_of_latest(*latest))
         };
         latest.iter().zip(ends).map(one).collect::<Vec<_>>()
     };
-    let (in_history, in_latest) = index.documents()?;
-    let size = IndexSize { since: last_build_time(&generations)?, history: in_history, latest: in_latest };
+    let size = IndexSize::read(index)?;
     let next = next_build_at(&config.index, size, SystemClock.now());
-    let unfinished = generations.plan().map(|plan| UnfinishedBuild {
+    let build = generations.build_directory();
+    let unfinished = build.plan().map(|plan| UnfinishedBuild {
         to: plan.to,
-        saved: generations.build_checkpoint().map_or(0, |(_, pages)| pages),
+        saved: build.checkpoint().map_or(0, |(_, pages)| pages),
         goes_on: plan.rules == settings_fingerprint(config),
     });
     let mut previous = Vec::new();
@@ -109,11 +125,10 @@ pub fn index_status(data: &DataDir, config: &Config) -> Result<IndexStatus, Engi
         latest: chain(&current.latest, None),
         previous,
         refused: index.refused_history()?.is_some(),
-        searchable: index.view()?.pages()?,
-        bytes: disk_usage(&data.index()),
-        latest_share: (in_history > 0).then(|| in_latest as f64 / in_history as f64),
+        latest_share: (size.history > 0).then(|| size.latest as f64 / size.history as f64),
         building: generations.is_building(),
         unfinished,
         next_build: next.map(|at| at.to_string()),
+        ..totals
     })
 }

@@ -6,13 +6,10 @@ use pharos_core::config::Config;
 use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
 use pharos_crawl::UrlExplanation;
 use pharos_store::catalog::{PageDetails, PageVersion, RobotsState};
-use pharos_store::{
-    Catalog, DataDir, DiskLibrary, Library, LibraryPosition, PageState, RawResponse, RecordContent,
-    SqliteCatalog, StoreError,
-};
+use pharos_store::{Catalog, LibraryPosition, PageState, RawResponse, RecordContent, StoreError};
 use serde::Serialize;
 
-use crate::EngineError;
+use crate::{EngineError, Stores};
 
 /// The report of one page.
 #[derive(Clone, Debug, Serialize)]
@@ -76,24 +73,24 @@ pub enum VersionContent {
 }
 
 /// Returns the report of a page, or `None` if the catalog does not contain it.
-pub fn page_report(data: &DataDir, url: &PageUrl) -> Result<Option<PageReport>, EngineError> {
-    recent_page_report(data, url, usize::MAX)
+pub fn page_report(stores: &Stores, url: &PageUrl) -> Result<Option<PageReport>, EngineError> {
+    recent_page_report(stores, url, usize::MAX)
 }
 
 /// Like [`page_report`], with at most the newest `limit` versions. Each version is read.
 pub fn recent_page_report(
-    data: &DataDir,
+    stores: &Stores,
     url: &PageUrl,
     limit: usize,
 ) -> Result<Option<PageReport>, EngineError> {
-    let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? else { return Ok(None) };
+    let Some(catalog) = stores.catalog()? else { return Ok(None) };
     let Some(mut page) = catalog.page(url.id())? else { return Ok(None) };
     let is_waiting = page.state == PageState::Waiting;
-    let waits_for = if is_waiting { wait_reason(&catalog, url)? } else { None };
+    let waits_for = if is_waiting { wait_reason(&*catalog, url)? } else { None };
     if is_waiting {
         page.reason = waits_for.as_ref().map(WaitReason::to_string);
     }
-    let library = DiskLibrary::open_reader(&data.library())?;
+    let library = stores.library()?;
     let mut versions = Vec::new();
     for version in catalog.versions(url.id())?.into_iter().take(limit) {
         let kept = match library.read(version.position).map(|stored| stored.record.content) {
@@ -104,7 +101,7 @@ pub fn recent_page_report(
         };
         versions.push(StoredVersion { version, kept });
     }
-    let same = identical_pages(&catalog, &page)?;
+    let same = identical_pages(&*catalog, &page)?;
     Ok(Some(PageReport { page, waits_for, versions, same }))
 }
 
@@ -141,16 +138,15 @@ fn wait_reason(catalog: &dyn Catalog, url: &PageUrl) -> Result<Option<WaitReason
 
 /// Explains how the rules of the current crawl apply to a URL.
 pub fn explain_crawl_rules(
-    data: &DataDir,
+    stores: &Stores,
     config: &Config,
     url: &str,
 ) -> Result<UrlExplanation, EngineError> {
-    let catalog = SqliteCatalog::open_reader(&data.catalog())?;
-    let catalog = catalog.as_ref().map(|catalog| catalog as &dyn Catalog);
-    Ok(pharos_crawl::explain(catalog, &config.crawl, &[], url)?)
+    let catalog = stores.catalog()?;
+    Ok(pharos_crawl::explain(catalog.as_deref(), &config.crawl, &[], url)?)
 }
 
 /// Reads the response of a version.
-pub fn read_version(data: &DataDir, position: LibraryPosition) -> Result<RawResponse, EngineError> {
-    Ok(DiskLibrary::open_reader(&data.library())?.response(position)?)
+pub fn read_version(stores: &Stores, position: LibraryPosition) -> Result<RawResponse, EngineError> {
+    Ok(stores.library()?.response(position)?)
 }

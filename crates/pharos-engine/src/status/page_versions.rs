@@ -1,10 +1,10 @@
 //! The distinct versions of a page. Consecutive responses with the same content are merged; bodies are not read.
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_store::Library;
 use pharos_store::catalog::PageVersion;
-use pharos_store::{Catalog as _, DataDir, Library, SqliteCatalog};
 
-use crate::EngineError;
+use crate::{EngineError, Stores};
 
 /// A period during which the content of a page did not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub struct PageVersions {
 
 impl PageVersions {
     /// Reads the versions from the catalog. Empty if there is no catalog.
-    pub fn load(data: &DataDir, url: &PageUrl) -> Result<Self, EngineError> {
-        let Some(catalog) = SqliteCatalog::open_reader(&data.catalog())? else { return Ok(Self::default()) };
+    pub fn load(stores: &Stores, url: &PageUrl) -> Result<Self, EngineError> {
+        let Some(catalog) = stores.catalog()? else { return Ok(Self::default()) };
         if catalog.is_removed(url)? {
             return Ok(Self { is_removed: true, ..Self::default() });
         }
@@ -92,9 +92,10 @@ mod tests {
     use std::time::Duration;
 
     use pharos_store::catalog::{CatalogChange, Removal, ResponseSummary, VisitOutcome};
-    use pharos_store::{DiskLibrary, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent};
+    use pharos_store::{DataDir, LibraryRecord, RawResponse, RecordContent};
 
     use super::*;
+    use crate::stores::test_stores;
 
     fn day(n: u32) -> Timestamp {
         Timestamp::EPOCH.plus(Duration::from_secs(86_400) * n)
@@ -103,19 +104,12 @@ mod tests {
     #[test]
     fn repeated_answers_are_one_version_and_errors_none() {
         let dir = tempfile::tempdir().unwrap();
-        let data = DataDir::at(dir.path());
+        let stores = test_stores(&DataDir::at(dir.path()));
         let url = PageUrl::parse("http://example.org/").unwrap();
-        assert_eq!(PageVersions::load(&data, &url).unwrap(), PageVersions::default());
+        assert_eq!(PageVersions::load(&stores, &url).unwrap(), PageVersions::default());
 
-        let start = LibraryPosition::START;
-        let library = DiskLibrary::open_writer(
-            &data.library(),
-            LibraryWriteOptions::default(),
-            start,
-            Timestamp::EPOCH,
-        )
-        .unwrap();
-        let catalog = SqliteCatalog::open_writer(&data.catalog()).unwrap();
+        let library = stores.own_library(LibraryPosition::START, Timestamp::EPOCH).unwrap();
+        let catalog = stores.own_catalog().unwrap();
         let visit = |n: u32, status: u16, body: &str| {
             let response = RawResponse { status, body: body.into(), ..RawResponse::default() };
             let record = LibraryRecord::new(url.clone(), day(n), RecordContent::Response(response));
@@ -134,7 +128,7 @@ mod tests {
         let second = visit(5, 200, "another");
         let back = visit(7, 200, "one");
 
-        let versions = PageVersions::load(&data, &url).unwrap();
+        let versions = PageVersions::load(&stores, &url).unwrap();
         let days: Vec<_> = versions.iter().map(|version| (version.since, version.until)).collect();
         assert_eq!(days, [(day(7), day(7)), (day(5), day(5)), (day(1), day(4))]);
         for position in [first, again, once_more] {
@@ -143,13 +137,13 @@ mod tests {
         assert_eq!(versions.holding(back).unwrap().since, day(7));
         assert_eq!(versions.holding(LibraryPosition::START), None);
 
-        let at = |moment| versions.at(moment, &library).map(|(_, position)| position);
+        let at = |moment| versions.at(moment, &*library).map(|(_, position)| position);
         assert_eq!((at(day(9)), at(day(6)), at(day(5))), (Some(back), Some(second), Some(second)));
         assert_eq!((at(day(3)), at(day(1)), at(day(0))), (Some(once_more), Some(once_more), None));
 
         let later = LibraryPosition { file: 99, offset: 0 };
         catalog.apply(&[CatalogChange::Removed(Removal::Page(url.clone()))], later).unwrap();
-        let versions = PageVersions::load(&data, &url).unwrap();
+        let versions = PageVersions::load(&stores, &url).unwrap();
         assert!(versions.is_removed && versions.iter().len() == 0);
     }
 }

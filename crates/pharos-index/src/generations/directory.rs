@@ -12,16 +12,22 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pharos_core::LibraryPosition;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::WatchedVocabulary;
 use serde::{Deserialize, Serialize};
 
+use crate::generational::{BuilderLock, GenerationStore};
 use crate::generations::builder_request::BuilderRequest;
-use crate::generations::chain::{FORMAT, GenerationChain, HistoryGeneration};
+use crate::generations::chain::{FORMAT, GenerationChain, HistoryGeneration, LatestGeneration};
+use crate::generations::inventory::GenerationInventory;
 use crate::generations::manifest;
-use crate::{IndexError, LinkMaxima};
+use crate::generations::verify::{GenerationFlaw, GenerationReport, check_generations, verify_generations};
+use crate::read::open_chain;
+use crate::write::history_builder::BuildDirectory;
+use crate::{IndexError, IndexView, LinkMaxima};
 
 /// The index directory.
 #[derive(Clone, Debug)]
@@ -35,13 +41,8 @@ impl Generations {
         Self { dir: dir.into() }
     }
 
-    /// Returns the directory of a history generation.
-    pub fn history_dir(&self, number: u64) -> PathBuf {
-        self.dir.join(format!("history-{number}"))
-    }
-
     /// Returns the directory of a latest generation.
-    pub fn latest_dir(&self, number: u64) -> PathBuf {
+    pub(crate) fn latest_dir(&self, number: u64) -> PathBuf {
         self.dir.join(format!("latest-{number}"))
     }
 
@@ -51,71 +52,29 @@ impl Generations {
     }
 
     /// Returns the path of the vocabulary of the installation: `models/words.tsv` in the data directory.
-    pub fn words_file(&self) -> PathBuf {
+    pub(crate) fn words_file(&self) -> PathBuf {
         self.dir.parent().unwrap_or(Path::new("")).join("models").join("words.tsv")
     }
 
     /// Returns the path of the directory.
-    pub fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Reads the chain. Without `CURRENT`, the chain is one empty latest generation.
-    pub fn current(&self) -> Result<GenerationChain, IndexError> {
-        let path = self.dir.join("CURRENT");
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(GenerationChain::default()),
-            Err(e) => return Err(IndexError::io("read", &path)(e)),
-        };
-        #[derive(Deserialize)]
-        struct FormatVersion {
-            format: u32,
-        }
-        let damaged =
-            |e: serde_json::Error| IndexError::Damaged { path: path.clone(), detail: e.to_string() };
-        let FormatVersion { format: found } = serde_json::from_slice(&text).map_err(damaged)?;
-        if found > FORMAT {
-            return Err(IndexError::NewerFormat { path, found, known: FORMAT });
-        }
-        if found < FORMAT {
-            return Err(IndexError::OlderFormat { path });
-        }
-        serde_json::from_slice(&text).map_err(damaged)
-    }
-
     /// Seals the open latest generation at `at` and opens the next one.
-    pub fn seal(&self, at: LibraryPosition) -> Result<GenerationChain, IndexError> {
+    pub(crate) fn seal(&self, at: LibraryPosition) -> Result<GenerationChain, IndexError> {
         self.update_chain(|current| Ok(current.sealed(at)))
     }
 
-    /// Installs a finished history generation.
-    ///
-    /// The current history is kept for a rollback, together with the generations it replaces. Generations kept so far
-    /// are removed.
-    pub fn install(&self, history: HistoryGeneration) -> Result<GenerationChain, IndexError> {
-        let path = self.history_dir(history.number);
-        if !manifest::exists(&path) {
-            let missing =
-                io::Error::new(io::ErrorKind::NotFound, "the generation is not finished or was removed");
-            return Err(IndexError::io("install", &path)(missing));
-        }
-        let installed = self.update_chain(|current| {
-            Ok(if current.history == Some(history) { current.clone() } else { current.installed(history) })
-        })?;
-        self.remove_unreferenced(&installed);
-        Ok(installed)
-    }
-
     /// Restores the history before the last build and removes the current one.
-    pub fn roll_back(&self) -> Result<GenerationChain, IndexError> {
+    pub(crate) fn roll_back(&self) -> Result<GenerationChain, IndexError> {
         let back = self.update_chain(|current| {
             if let Some((from, to)) = current.gap() {
                 return Err(IndexError::Gap { from, to });
             }
             current.rolled_back().ok_or_else(|| IndexError::NoPrevious { path: self.dir.clone() })
         })?;
-        self.remove_unreferenced(&back);
+        self.remove_replaced(&back);
         Ok(back)
     }
 
@@ -130,22 +89,8 @@ impl Generations {
         self.update_chain(|current| Ok(current.caught_up()))
     }
 
-    /// Starts a new chain of an optional history and one empty latest generation, and removes all other generations.
-    ///
-    /// The caller must own the data directory and hold the builder's lock. `CURRENT` need not be readable.
-    pub fn start_over(&self, history: Option<HistoryGeneration>) -> Result<GenerationChain, IndexError> {
-        let (last, histories) = (self.highest_number("latest")?, self.highest_number("history")?);
-        let previous = self.current().unwrap_or_default();
-        let latest = last.max(previous.open().number) + 1;
-        let current = GenerationChain::new(history, latest, histories.max(previous.highest_history_number()));
-        self.write_chain(&current)?;
-        self.remove_unreferenced_generations(&current)?;
-        self.discard_build()?;
-        Ok(current)
-    }
-
-    /// Removes all generations that `current` does not list. The caller must hold the builder's lock.
-    pub fn remove_unreferenced_generations(&self, current: &GenerationChain) -> Result<(), IndexError> {
+    /// Removes all generations that `current` does not list.
+    fn remove_all_but(&self, current: &GenerationChain) -> Result<(), IndexError> {
         for path in self.unreferenced(current)? {
             fs::remove_dir_all(&path).map_err(IndexError::io("remove", &path))?;
         }
@@ -192,12 +137,6 @@ impl Generations {
             .unwrap_or(0))
     }
 
-    /// Returns `true` if a build is running.
-    pub fn is_building(&self) -> bool {
-        let Ok(file) = File::open(self.dir.join("BUILD")) else { return false };
-        matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
-    }
-
     /// Returns the maxima of the current history.
     pub(crate) fn maxima(&self) -> Result<LinkMaxima, IndexError> {
         match self.current()?.history {
@@ -208,23 +147,8 @@ impl Generations {
 
     /// Returns the number for the next history generation. Numbers are never reused, even if the directory no longer
     /// exists.
-    pub fn next_history(&self) -> Result<u64, IndexError> {
+    pub(crate) fn next_history(&self) -> Result<u64, IndexError> {
         Ok(self.current()?.highest_history_number().max(self.highest_number("history")?) + 1)
-    }
-
-    /// Leaves a request for the owner.
-    pub fn leave_request(&self, request: BuilderRequest) -> Result<(), IndexError> {
-        self.write_atomically("WISH", &request)
-    }
-
-    /// Returns the pending request, if any.
-    pub fn pending_request(&self) -> Option<BuilderRequest> {
-        serde_json::from_slice(&fs::read(self.dir.join("WISH")).ok()?).ok()
-    }
-
-    /// Removes the pending request, because it was served or its sender has given up.
-    pub fn clear_request(&self) {
-        let _ = fs::remove_file(self.dir.join("WISH"));
     }
 
     /// Removes this request if it is still pending. A newer request stays: its sender may have replaced that of a
@@ -232,23 +156,6 @@ impl Generations {
     pub(crate) fn complete_request(&self, request: BuilderRequest) {
         if self.pending_request() == Some(request) {
             self.clear_request();
-        }
-    }
-
-    /// Takes the builder's lock. The kernel releases it when the process ends.
-    pub fn lock_builder(&self) -> Result<File, IndexError> {
-        fs::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
-        let path = self.dir.join("BUILD");
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(IndexError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(fs::TryLockError::WouldBlock) => Err(IndexError::BuildRunning { path: self.dir.clone() }),
-            Err(fs::TryLockError::Error(e)) => Err(IndexError::io("lock", &path)(e)),
         }
     }
 
@@ -283,7 +190,7 @@ impl Generations {
 
     /// Removes generations that `current` does not list, except a finished history that waits for installation.
     /// Processes that have removed generations open can still read them.
-    fn remove_unreferenced(&self, current: &GenerationChain) {
+    fn remove_replaced(&self, current: &GenerationChain) {
         let Ok(unreferenced) = self.list_directories() else { return };
         for (kind, number, path) in unreferenced {
             let is_pending = kind == "history" && number > current.highest_history_number();
@@ -291,6 +198,121 @@ impl Generations {
                 let _ = fs::remove_dir_all(path);
             }
         }
+    }
+}
+
+impl GenerationStore for Generations {
+    fn current(&self) -> Result<GenerationChain, IndexError> {
+        let path = self.dir.join("CURRENT");
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(GenerationChain::default()),
+            Err(e) => return Err(IndexError::io("read", &path)(e)),
+        };
+        #[derive(Deserialize)]
+        struct FormatVersion {
+            format: u32,
+        }
+        let damaged =
+            |e: serde_json::Error| IndexError::Damaged { path: path.clone(), detail: e.to_string() };
+        let FormatVersion { format: found } = serde_json::from_slice(&text).map_err(damaged)?;
+        if found > FORMAT {
+            return Err(IndexError::NewerFormat { path, found, known: FORMAT });
+        }
+        if found < FORMAT {
+            return Err(IndexError::OlderFormat { path });
+        }
+        serde_json::from_slice(&text).map_err(damaged)
+    }
+
+    fn history_dir(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("history-{number}"))
+    }
+
+    fn install(&self, history: HistoryGeneration) -> Result<GenerationChain, IndexError> {
+        let path = self.history_dir(history.number);
+        if !manifest::exists(&path) {
+            let missing =
+                io::Error::new(io::ErrorKind::NotFound, "the generation is not finished or was removed");
+            return Err(IndexError::io("install", &path)(missing));
+        }
+        let installed = self.update_chain(|current| {
+            Ok(if current.history == Some(history) { current.clone() } else { current.installed(history) })
+        })?;
+        self.remove_replaced(&installed);
+        Ok(installed)
+    }
+
+    fn start_over(&self, history: Option<HistoryGeneration>) -> Result<GenerationChain, IndexError> {
+        let (last, histories) = (self.highest_number("latest")?, self.highest_number("history")?);
+        let previous = self.current().unwrap_or_default();
+        let latest = last.max(previous.open().number) + 1;
+        let current = GenerationChain::new(history, latest, histories.max(previous.highest_history_number()));
+        self.write_chain(&current)?;
+        self.remove_all_but(&current)?;
+        self.build_directory().discard()?;
+        Ok(current)
+    }
+
+    fn is_building(&self) -> bool {
+        let Ok(file) = File::open(self.dir.join("BUILD")) else { return false };
+        matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+    }
+
+    fn leave_request(&self, request: BuilderRequest) -> Result<(), IndexError> {
+        self.write_atomically("WISH", &request)
+    }
+
+    fn pending_request(&self) -> Option<BuilderRequest> {
+        serde_json::from_slice(&fs::read(self.dir.join("WISH")).ok()?).ok()
+    }
+
+    fn clear_request(&self) {
+        let _ = fs::remove_file(self.dir.join("WISH"));
+    }
+
+    fn lock_builder(&self) -> Result<BuilderLock, IndexError> {
+        fs::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
+        let path = self.dir.join("BUILD");
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(IndexError::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(BuilderLock::new(file)),
+            Err(fs::TryLockError::WouldBlock) => Err(IndexError::BuildRunning { path: self.dir.clone() }),
+            Err(fs::TryLockError::Error(e)) => Err(IndexError::io("lock", &path)(e)),
+        }
+    }
+
+    fn remove_unreferenced(&self) -> Result<(), IndexError> {
+        self.remove_all_but(&self.current()?)
+    }
+
+    fn build_directory(&self) -> BuildDirectory {
+        BuildDirectory::of(self)
+    }
+
+    fn preview(&self, history: HistoryGeneration) -> Result<Arc<dyn IndexView>, IndexError> {
+        open_chain::preview(self, history)
+    }
+
+    fn inventory_of(&self, history: HistoryGeneration) -> GenerationInventory {
+        GenerationInventory::measure_history(&self.history_dir(history.number))
+    }
+
+    fn inventory_of_latest(&self, latest: LatestGeneration) -> GenerationInventory {
+        GenerationInventory::measure_latest(&self.latest_dir(latest.number))
+    }
+
+    fn check(&self) -> Result<Vec<GenerationFlaw>, IndexError> {
+        check_generations(&self.dir)
+    }
+
+    fn verify(&self) -> Result<Vec<GenerationReport>, IndexError> {
+        verify_generations(&self.dir)
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tantivy::directory::MmapDirectory;
 
 use crate::IndexError;
+use crate::generational::GenerationStore as _;
 use crate::generations::Generations;
 use crate::generations::chain::{GenerationChain, LatestGeneration};
 use crate::generations::generation::Generation;
@@ -65,7 +66,7 @@ pub struct GenerationReport {
 /// Verifies every generation that `CURRENT` lists, reading each file once.
 ///
 /// Problems that disappear on a retry, caused by a concurrent commit or switch, are not reported.
-pub fn verify_generations(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
+pub(crate) fn verify_generations(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
     let mut reports = check_all(dir)?;
     for _ in 0..RETRIES {
         if reports.iter().all(|report| report.flaws.is_empty()) {
@@ -82,7 +83,7 @@ pub fn verify_generations(dir: &Path) -> Result<Vec<GenerationReport>, IndexErro
 /// Checks the chain and the checksums of all its files, reading each file once.
 ///
 /// Alongside a running owner or build, problems may be transient: call it again to confirm them.
-pub fn check_generations(dir: &Path) -> Result<Vec<GenerationFlaw>, IndexError> {
+pub(crate) fn check_generations(dir: &Path) -> Result<Vec<GenerationFlaw>, IndexError> {
     let generations = Generations::at(dir);
     let reports = check_all(dir)?;
     let is_list = |report: &GenerationReport| report.name == CURRENT;
@@ -194,7 +195,7 @@ fn open_problem(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EmbeddedIndex, Index as _, IndexChange, IndexDocument};
+    use crate::{EmbeddedIndex, GenerationalIndex as _, Index as _, IndexChange, IndexDocument};
     use pharos_core::{LibraryPosition, PageUrl};
     use std::fs;
 

@@ -19,13 +19,13 @@ use crate::document::result_fields::ResultFieldsColumn;
 use crate::document::schema::{DAY, RANK, SchemaFields, TITLE_LENGTH};
 use crate::document::signature::SignatureColumns;
 use crate::document::{DuplicateSignature, StoredPage, StoredText};
+use crate::panic_guard::catch_panic;
+use crate::read::doc_location::DocLocation;
 use crate::read::evidence::{self, DocumentFrequencies, Evidence};
 use crate::read::facets::{self, Facet, FacetColumns, FacetCount};
 use crate::read::retrieve;
 use crate::read::titles_and_words::{self, PageTitle};
-use crate::view::{
-    Candidate, DocLocation, GenerationScope, IndexView, MatchCount, RetrievalRequest, RetrievalResult,
-};
+use crate::view::{Candidate, GenerationScope, IndexView, MatchCount, RetrievalRequest, RetrievalResult};
 use crate::{IndexError, LinkFigures, LinkMaxima, Query, ResultFields};
 
 /// One generation of a view.
@@ -102,7 +102,11 @@ impl GenerationView {
 }
 
 /// A view of the chain, oldest generation first.
+///
+/// Every method of [`IndexView`] that reads files converts panics of a damaged file into errors.
 pub(crate) struct ChainView {
+    /// Directory that errors name.
+    pub(crate) dir: PathBuf,
     pub(crate) state_id: String,
     /// Identifier of the history, which is then the first generation.
     pub(crate) history: Option<String>,
@@ -141,7 +145,7 @@ impl IndexView for ChainView {
     }
 
     fn is_in_history(&self, candidate: &Candidate) -> bool {
-        self.history.is_some() && candidate.location.generation == 0
+        self.history.is_some() && candidate.doc_location().generation == 0
     }
 
     fn refresh_candidates(
@@ -149,36 +153,38 @@ impl IndexView for ChainView {
         request: &RetrievalRequest<'_>,
         candidates: &[Candidate],
     ) -> Result<Vec<Option<Candidate>>, IndexError> {
-        let sites = request.query.site_filter();
-        let mut by_segment: HashMap<u32, VisibleAddresses<'_>> = HashMap::new();
-        let mut refresh = |candidate: &Candidate| {
-            let DocLocation { segment, doc, address, .. } = candidate.location;
-            if !self.is_in_history(candidate) {
-                return Err(IndexError::ForeignCandidate);
-            }
-            self.columns(candidate.location)?;
-            let view = self.generation_at(candidate.location)?;
-            let shown = match by_segment.entry(segment) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => new.insert(
-                    view.visible_addresses(segment, &sites).map_err(IndexError::tantivy(&view.path))?,
-                ),
+        self.guard(|| {
+            let sites = request.query.site_filter();
+            let mut by_segment: HashMap<u32, VisibleAddresses<'_>> = HashMap::new();
+            let mut refresh = |candidate: &Candidate| {
+                let DocLocation { segment, doc, address, .. } = candidate.doc_location();
+                if !self.is_in_history(candidate) {
+                    return Err(IndexError::ForeignCandidate);
+                }
+                self.columns(candidate.doc_location())?;
+                let view = self.generation_at(candidate.doc_location())?;
+                let shown = match by_segment.entry(segment) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(
+                        view.visible_addresses(segment, &sites).map_err(IndexError::tantivy(&view.path))?,
+                    ),
+                };
+                if request.every_address {
+                    let is_shown = shown.addresses(doc).any(|(number, _)| number == address);
+                    return Ok(is_shown.then_some(*candidate));
+                }
+                let mut addresses = shown.addresses(doc);
+                let Some((address, page)) = addresses.next() else { return Ok(None) };
+                let copies = addresses.count() as u32;
+                Ok(Some(Candidate {
+                    page,
+                    copies,
+                    location: DocLocation { address, ..candidate.doc_location() }.into(),
+                    ..*candidate
+                }))
             };
-            if request.every_address {
-                let is_shown = shown.addresses(doc).any(|(number, _)| number == address);
-                return Ok(is_shown.then_some(*candidate));
-            }
-            let mut addresses = shown.addresses(doc);
-            let Some((address, page)) = addresses.next() else { return Ok(None) };
-            let copies = addresses.count() as u32;
-            Ok(Some(Candidate {
-                page,
-                copies,
-                location: DocLocation { address, ..candidate.location },
-                ..*candidate
-            }))
-        };
-        candidates.iter().map(&mut refresh).collect()
+            candidates.iter().map(&mut refresh).collect()
+        })
     }
 
     fn is_indexed_word(&self, word: &str, kind: WordKind) -> bool {
@@ -188,28 +194,34 @@ impl IndexView for ChainView {
     }
 
     fn pages(&self) -> Result<u64, IndexError> {
-        if let Some(pages) = self.pages.get() {
-            return Ok(*pages);
-        }
-        let pages = self.count(&Query::All, u64::MAX)?.pages;
-        Ok(*self.pages.get_or_init(|| pages))
+        self.guard(|| {
+            if let Some(pages) = self.pages.get() {
+                return Ok(*pages);
+            }
+            let pages = self.count(&Query::All, u64::MAX)?.pages;
+            Ok(*self.pages.get_or_init(|| pages))
+        })
     }
 
     fn retrieve(&self, request: &RetrievalRequest<'_>) -> Result<RetrievalResult, IndexError> {
-        let (candidates, is_partial) =
-            retrieve::retrieve_top(self, request, &CommonStatistics(&self.generations))?;
-        // Fewer candidates than requested means that these are all matches.
-        let are_all = candidates.len() < request.limit && !is_partial;
-        let count = if are_all || is_partial || request.count_up_to == 0 {
-            MatchCount { pages: candidates.len() as u64, is_exact: are_all }
-        } else {
-            facets::count(self, request)?
-        };
-        Ok(RetrievalResult { total: count.pages, total_is_exact: count.is_exact, candidates, is_partial })
+        self.guard(|| {
+            let (candidates, is_partial) =
+                retrieve::retrieve_top(self, request, &CommonStatistics(&self.generations))?;
+            // Fewer candidates than requested means that these are all matches.
+            let are_all = candidates.len() < request.limit && !is_partial;
+            let count = if are_all || is_partial || request.count_up_to == 0 {
+                MatchCount { pages: candidates.len() as u64, is_exact: are_all }
+            } else {
+                facets::count(self, request)?
+            };
+            Ok(RetrievalResult { total: count.pages, total_is_exact: count.is_exact, candidates, is_partial })
+        })
     }
 
     fn count(&self, query: &Query, up_to: u64) -> Result<MatchCount, IndexError> {
-        facets::count(self, &RetrievalRequest { count_up_to: up_to, ..RetrievalRequest::new(query, 0) })
+        self.guard(|| {
+            facets::count(self, &RetrievalRequest { count_up_to: up_to, ..RetrievalRequest::new(query, 0) })
+        })
     }
 
     fn facets(
@@ -220,7 +232,7 @@ impl IndexView for ChainView {
         up_to: u64,
         until: Option<Instant>,
     ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
-        facets::facets(self, query, facets, max_values, up_to, until)
+        self.guard(|| facets::facets(self, query, facets, max_values, up_to, until))
     }
 
     fn facets_of(
@@ -229,15 +241,15 @@ impl IndexView for ChainView {
         facets: &[Facet],
         max_values: usize,
     ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
-        facets::facets_of(self, candidates, facets, max_values)
+        self.guard(|| facets::facets_of(self, candidates, facets, max_values))
     }
 
     fn frequencies(&self, terms: &[String]) -> Result<DocumentFrequencies, IndexError> {
-        evidence::frequencies(self, terms)
+        self.guard(|| evidence::frequencies(self, terms))
     }
 
     fn evidence(&self, candidates: &[Candidate], terms: &[String]) -> Result<Vec<Evidence>, IndexError> {
-        evidence::evidence(self, candidates, terms)
+        self.guard(|| evidence::evidence(self, candidates, terms))
     }
 
     fn maxima(&self) -> LinkMaxima {
@@ -245,43 +257,60 @@ impl IndexView for ChainView {
     }
 
     fn result_fields(&self, candidates: &[Candidate]) -> Result<Vec<ResultFields>, IndexError> {
-        let fields = candidates.iter().map(|candidate| self.result_fields(candidate.location));
-        let at_its_address = |(candidate, fields): (&Candidate, Result<Option<ResultFields>, IndexError>)| {
-            let mut fields = fields?.ok_or(IndexError::ForeignCandidate)?;
-            if candidate.location.address > 0 {
-                self.fields.move_to_copy(
-                    &mut fields,
-                    candidate.location.address,
-                    &self.document(candidate.location)?,
-                );
-            }
-            Ok(fields)
-        };
-        candidates.iter().zip(fields).map(at_its_address).collect()
+        self.guard(|| {
+            let fields = candidates.iter().map(|candidate| self.result_fields(candidate.doc_location()));
+            let at_its_address =
+                |(candidate, fields): (&Candidate, Result<Option<ResultFields>, IndexError>)| {
+                    let mut fields = fields?.ok_or(IndexError::ForeignCandidate)?;
+                    if candidate.doc_location().address > 0 {
+                        self.fields.move_to_copy(
+                            &mut fields,
+                            candidate.doc_location().address,
+                            &self.document(candidate.doc_location())?,
+                        );
+                    }
+                    Ok(fields)
+                };
+            candidates.iter().zip(fields).map(at_its_address).collect()
+        })
     }
 
     fn texts(&self, candidates: &[Candidate]) -> Result<Vec<StoredText>, IndexError> {
-        candidates
-            .iter()
-            .map(|candidate| Ok(self.fields.read_text(&self.document(candidate.location)?)))
-            .collect()
+        self.guard(|| {
+            candidates
+                .iter()
+                .map(|candidate| Ok(self.fields.read_text(&self.document(candidate.doc_location())?)))
+                .collect()
+        })
     }
 
     fn candidates(&self, pages: &[PageId]) -> Result<Vec<Option<Candidate>>, IndexError> {
-        pages.iter().map(|page| self.find_candidate(*page)).collect()
+        self.guard(|| pages.iter().map(|page| self.find_candidate(*page)).collect())
     }
 
     fn link_figures(&self, candidates: &[Candidate]) -> Result<Vec<LinkFigures>, IndexError> {
-        candidates.iter().map(|c| Ok(self.columns(c.location)?.link_figures.read(c.location.doc))).collect()
+        self.guard(|| {
+            candidates
+                .iter()
+                .map(|c| Ok(self.columns(c.doc_location())?.link_figures.read(c.doc_location().doc)))
+                .collect()
+        })
     }
 
     fn signatures(&self, candidates: &[Candidate]) -> Result<Vec<DuplicateSignature>, IndexError> {
-        candidates.iter().map(|c| Ok(self.columns(c.location)?.signatures.read(c.location.doc))).collect()
+        self.guard(|| {
+            candidates
+                .iter()
+                .map(|c| Ok(self.columns(c.doc_location())?.signatures.read(c.doc_location().doc)))
+                .collect()
+        })
     }
 
     fn page(&self, page: PageId) -> Result<Option<StoredPage>, IndexError> {
-        let Some(candidate) = self.find_candidate(page)? else { return Ok(None) };
-        Ok(self.stored(&[candidate])?.pop())
+        self.guard(|| {
+            let Some(candidate) = self.find_candidate(page)? else { return Ok(None) };
+            Ok(self.stored(&[candidate])?.pop())
+        })
     }
 
     fn for_each_title(
@@ -289,7 +318,7 @@ impl IndexView for ChainView {
         scope: GenerationScope,
         each: &mut dyn FnMut(PageTitle<'_>),
     ) -> Result<(), IndexError> {
-        titles_and_words::for_each_title(self, scope, each)
+        self.guard(|| titles_and_words::for_each_title(self, scope, each))
     }
 
     fn for_each_word(
@@ -297,16 +326,23 @@ impl IndexView for ChainView {
         scope: GenerationScope,
         each: &mut dyn FnMut(&str, u64),
     ) -> Result<(), IndexError> {
-        titles_and_words::for_each_word(self, scope, each)
+        self.guard(|| titles_and_words::for_each_word(self, scope, each))
     }
 
     fn link_figures_of(&self, page: PageId) -> Result<Option<LinkFigures>, IndexError> {
-        let Some(candidate) = self.find_candidate(page)? else { return Ok(None) };
-        Ok(self.link_figures(&[candidate])?.pop())
+        self.guard(|| {
+            let Some(candidate) = self.find_candidate(page)? else { return Ok(None) };
+            Ok(self.link_figures(&[candidate])?.pop())
+        })
     }
 }
 
 impl ChainView {
+    /// Runs a read of the view and converts a panic into an error.
+    pub(crate) fn guard<T>(&self, read: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
+        catch_panic(&self.dir, read)
+    }
+
     /// Returns the generations in scope, with their numbers.
     pub(crate) fn in_scope(&self, scope: GenerationScope) -> impl Iterator<Item = (u32, &GenerationView)> {
         let skipped = match scope {
@@ -342,7 +378,7 @@ impl ChainView {
     /// Looks up the page at one URL. Returns `None` if it is deleted or unknown.
     fn find_candidate(&self, page: PageId) -> Result<Option<Candidate>, IndexError> {
         let Some(location) = self.locate(page)? else { return Ok(None) };
-        let candidate = Candidate { page, score: 0.0, copies: 0, location };
+        let candidate = Candidate { page, score: 0.0, copies: 0, location: location.into() };
         // A tombstone has no result fields.
         Ok(self.result_fields(location)?.map(|_| candidate))
     }

@@ -83,15 +83,15 @@ pub(crate) fn evidence(
     // Postings are read in one direction, so candidates are sorted by segment and document.
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_unstable_by_key(|nth| {
-        let location = candidates[*nth].location;
+        let location = candidates[*nth].doc_location();
         (location.generation, location.segment, location.doc)
     });
     let of_one_segment = |a: &usize, b: &usize| {
-        let (a, b) = (candidates[*a].location, candidates[*b].location);
+        let (a, b) = (candidates[*a].doc_location(), candidates[*b].doc_location());
         (a.generation, a.segment) == (b.generation, b.segment)
     };
     for group in order.chunk_by(of_one_segment) {
-        let location = candidates[group[0]].location;
+        let location = candidates[group[0]].doc_location();
         let view = chain.generation_at(location)?;
         let reader = view.searcher.segment_readers().get(location.segment as usize);
         let reader = reader.ok_or(IndexError::ForeignCandidate)?;
@@ -100,7 +100,7 @@ pub(crate) fn evidence(
             let lengths = reader.get_fieldnorms_reader(chain.fields.text)?;
             let columns = view.columns(location.segment)?;
             for index in group {
-                let doc = candidates[*index].location.doc;
+                let doc = candidates[*index].doc_location().doc;
                 let title = columns.title_lengths.as_ref().and_then(|lengths| lengths.first(doc));
                 found[*index].length = lengths.fieldnorm(doc);
                 found[*index].title_length = title.unwrap_or_default() as u32;
@@ -113,7 +113,7 @@ pub(crate) fn evidence(
                 let postings = inverted.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
                 let Some(mut postings) = postings else { continue };
                 for index in group {
-                    let doc = candidates[*index].location.doc;
+                    let doc = candidates[*index].doc_location().doc;
                     if postings.doc() < doc {
                         postings.seek(doc);
                     }

@@ -15,10 +15,11 @@ use tantivy::{DocId, SegmentReader, TERMINATED};
 use crate::IndexError;
 use crate::document::schema::{CATEGORY, FORMAT, HOST, LANG, TYPE};
 use crate::read::chain_view::{ChainView, SegmentColumns};
+use crate::read::doc_location::DocLocation;
 use crate::read::query::{PageLabel, Query};
 use crate::read::query_plan::QueryPlan;
 use crate::read::retrieve::Deadline;
-use crate::view::{Candidate, DocLocation, MatchCount, RetrievalRequest};
+use crate::view::{Candidate, MatchCount, RetrievalRequest};
 
 /// A property by which matching pages are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -211,7 +212,8 @@ pub(crate) fn facets_of(
     facets: &[Facet],
     max_values: usize,
 ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
-    let mut locations: Vec<DocLocation> = candidates.iter().map(|candidate| candidate.location).collect();
+    let mut locations: Vec<DocLocation> =
+        candidates.iter().map(|candidate| candidate.doc_location()).collect();
     locations.sort_unstable_by_key(|location| (location.generation, location.segment, location.doc));
     let mut counter = FacetCounter::new(facets, u64::MAX);
     for of_segment in locations.chunk_by(|a, b| (a.generation, a.segment) == (b.generation, b.segment)) {

@@ -9,11 +9,11 @@ use tracing::warn;
 
 use crate::document::addresses::HiddenPages;
 use crate::document::schema;
+use crate::generational::GenerationStore as _;
 use crate::generations::Generations;
 use crate::generations::chain::{GenerationChain, HistoryGeneration};
 use crate::generations::generation::Generation;
 use crate::generations::manifest::{self, VerificationLevel};
-use crate::panic_guard::PanicGuard;
 use crate::read::chain_view::{ChainView, GenerationView};
 use crate::{IndexError, IndexView, LinkMaxima};
 
@@ -170,7 +170,7 @@ impl OpenChain {
     }
 
     /// Creates a view of the generations, each with the pages that newer ones hide.
-    pub(crate) fn build_view(&mut self, dir: PathBuf) -> Result<PanicGuard, IndexError> {
+    pub(crate) fn build_view(&mut self, dir: PathBuf) -> Result<ChainView, IndexError> {
         let vocabularies: Vec<Arc<Vocabulary>> =
             self.generations.iter().flatten().map(|generation| Arc::clone(generation.vocabulary())).collect();
         let mut hidden = HiddenPages::new();
@@ -193,7 +193,8 @@ impl OpenChain {
             Some(oldest) if self.current.history.is_some() => LinkMaxima::read(&oldest.path)?,
             _ => LinkMaxima::default(),
         };
-        let view = ChainView {
+        Ok(ChainView {
+            dir,
             state_id,
             history: history.map(|history| history.number.to_string()),
             fields,
@@ -201,8 +202,7 @@ impl OpenChain {
             vocabularies,
             maxima,
             pages: OnceLock::new(),
-        };
-        Ok(PanicGuard { dir, view })
+        })
     }
 }
 

@@ -18,8 +18,9 @@ use tantivy::{DocId, Score, SegmentReader, TERMINATED};
 use crate::IndexError;
 use crate::document::addresses::VisibleAddresses;
 use crate::read::chain_view::{ChainView, GenerationView};
+use crate::read::doc_location::DocLocation;
 use crate::read::query_plan::QueryPlan;
-use crate::view::{Candidate, DocLocation, RetrievalRequest};
+use crate::view::{Candidate, RetrievalRequest};
 
 /// Relative rounding error of sums computed in a different order.
 const ROUNDING: f32 = 1e-5;
@@ -257,7 +258,7 @@ impl SegmentScan<'_> {
                 if score >= top.threshold() {
                     for (address, page) in shown.addresses(doc).take(max_addresses) {
                         let location = DocLocation { generation, segment, doc, address };
-                        top.offer(Candidate { page, score, copies: 0, location });
+                        top.offer(Candidate { page, score, copies: 0, location: location.into() });
                     }
                 }
             }
@@ -281,7 +282,7 @@ impl SegmentScan<'_> {
             // Copies are counted only for the candidates that remain.
             let mut kept_candidates: Vec<_> = std::mem::take(&mut top.heap).into_vec();
             for Reverse(RankedCandidate(candidate)) in &mut kept_candidates {
-                let DocLocation { generation: of, segment: part, doc, .. } = candidate.location;
+                let DocLocation { generation: of, segment: part, doc, .. } = candidate.doc_location();
                 if (of, part) == (generation, segment) {
                     candidate.copies = shown.addresses(doc).skip(1).count() as u32;
                 }

@@ -61,7 +61,7 @@ pub(super) fn count_field(
     listed: &IndexedField,
     rules: &StatisticsOptions,
     documents: u64,
-    progress: &mut impl FnMut(CountingProgress<'_>) -> bool,
+    progress: &mut dyn FnMut(CountingProgress<'_>) -> bool,
 ) -> Result<(FieldStatistics, Vec<FieldStatistics>), IndexError> {
     let mut segments = Vec::new();
     let mut per_generation = Vec::new();
@@ -118,7 +118,7 @@ fn scan_terms(
     per_generation: &mut [FieldTotals],
     listed: &IndexedField,
     lists: f64,
-    progress: &mut impl FnMut(CountingProgress<'_>) -> bool,
+    progress: &mut dyn FnMut(CountingProgress<'_>) -> bool,
 ) -> Result<(), ScanError> {
     let dictionaries: Vec<_> = segments.iter().map(|segment| Arc::clone(&segment.inverted)).collect();
     let all: u64 = dictionaries.iter().map(|inverted| inverted.terms().num_terms() as u64).sum();

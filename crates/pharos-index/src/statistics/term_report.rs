@@ -11,10 +11,11 @@ use tantivy::{DocSet as _, SegmentReader, TERMINATED, Term};
 
 use crate::document::addresses::SiteFilter;
 use crate::read::chain_view::{ChainView, GenerationView};
+use crate::read::doc_location::DocLocation;
 use crate::read::live_docs::LiveDocs;
 use crate::statistics::{IndexedField, generation_name, share};
-use crate::view::{Candidate, DocLocation};
-use crate::{EmbeddedIndex, Index as _, IndexError, IndexView as _};
+use crate::view::Candidate;
+use crate::{IndexError, IndexView as _};
 
 /// Maximum number of terms of a report. Further terms of the text are ignored.
 const MAX_TERMS: usize = 100;
@@ -106,17 +107,8 @@ pub struct TermOnPage {
 /// A page with its number of occurrences: most frequent first, then in index order.
 type FrequentPage = (u32, Reverse<(usize, usize, u32)>);
 
-impl EmbeddedIndex {
-    /// Reports the terms of a text, in one field or in all tokenised fields, with the `pages` pages where each occurs
-    /// most often.
-    pub fn explain(&self, text: &str, field: Option<&str>, pages: usize) -> Result<TermReport, IndexError> {
-        let analyser = Analyser::with_vocabulary(self.vocabulary());
-        self.current_view()?.run(|view| view.explain(&analyser, text, field, pages))
-    }
-}
-
 impl ChainView {
-    fn explain(
+    pub(crate) fn explain(
         &self,
         analyser: &Analyser,
         text: &str,
@@ -253,7 +245,7 @@ impl ChainView {
         let shown = view.visible_addresses(segment as u32, &SiteFilter::default()).map_err(&failed)?;
         let (address, page) = shown.addresses(doc).next().ok_or(IndexError::ForeignCandidate)?;
         let location = DocLocation { generation: generation as u32, segment: segment as u32, doc, address };
-        let candidate = Candidate { page, score: 0.0, copies: 0, location };
+        let candidate = Candidate { page, score: 0.0, copies: 0, location: location.into() };
         let url = self.result_fields(&[candidate])?.pop().map(|fields| fields.url).unwrap_or_default();
         let positions = count_positions(view, reader, term, listed, doc)?;
         Ok(TermOnPage { url, occurrences, positions })

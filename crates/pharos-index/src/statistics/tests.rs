@@ -6,7 +6,7 @@ use pharos_core::{LibraryPosition, PageUrl};
 use pharos_text::Analyser;
 
 use super::*;
-use crate::{HistoryBuilder, Index as _, IndexChange, IndexDocument};
+use crate::{EmbeddedIndex, GenerationalIndex as _, Index as _, IndexChange, IndexDocument};
 
 /// A field that contains exactly the given words. Words of two letters have no stems, so each is one term.
 const TEXT: &str = "title";
@@ -44,7 +44,7 @@ fn changing(dir: &tempfile::TempDir) -> EmbeddedIndex {
 }
 
 fn counted(index: &EmbeddedIndex) -> IndexStatistics {
-    index.statistics(&StatisticsOptions::default(), |_| true).unwrap()
+    index.statistics(&StatisticsOptions::default(), &mut |_| true).unwrap()
 }
 
 fn field<'a>(figures: &'a CollectionStatistics, name: &str) -> &'a FieldStatistics {
@@ -112,7 +112,7 @@ fn counts_are_those_of_the_texts() {
     let index = writer(&dir);
     index.seal().unwrap();
     let generations = index.generations();
-    let mut history = HistoryBuilder::begin(generations, 1, 16 << 20, 1 << 20).unwrap();
+    let mut history = generations.build_directory().begin(1, 16 << 20, 1 << 20).unwrap();
     for (name, text) in &pages {
         history.add(&document(name, text)).unwrap();
     }
@@ -227,15 +227,15 @@ fn any_field_with_lists_can_be_named() {
     let dir = tempfile::tempdir().unwrap();
     let index = changing(&dir);
     let rules = StatisticsOptions { field: Some("site".into()), ..StatisticsOptions::default() };
-    let statistics = index.statistics(&rules, |_| true).unwrap();
+    let statistics = index.statistics(&rules, &mut |_| true).unwrap();
     let [site] = statistics.chain.fields.as_slice() else { panic!("{:?}", statistics.chain.fields) };
     // example.org and org.
     assert_eq!((site.terms, site.postings, site.occurrences), (4, 6, 6));
     let rules = StatisticsOptions { field: Some("page".into()), ..rules };
-    let statistics = index.statistics(&rules, |_| true).unwrap();
+    let statistics = index.statistics(&rules, &mut |_| true).unwrap();
     assert_eq!((statistics.chain.fields[0].terms, statistics.chain.fields[0].df[0].term.len()), (2, 32));
     let rules = StatisticsOptions { field: Some("colour".into()), ..rules };
-    let error = index.statistics(&rules, |_| true).unwrap_err().to_string();
+    let error = index.statistics(&rules, &mut |_| true).unwrap_err().to_string();
     assert!(error.contains("colour") && error.contains("site"), "{error}");
 }
 
@@ -249,7 +249,7 @@ fn an_empty_index_has_figures_and_a_large_one_can_be_stopped() {
     let page = IndexDocument { body: words, ..IndexDocument::new(page("a")) };
     commit(&index, 1, vec![IndexChange::Put(Box::new(page))]);
     let mut reported = None;
-    let stopped = index.statistics(&StatisticsOptions::default(), |at| {
+    let stopped = index.statistics(&StatisticsOptions::default(), &mut |at| {
         reported = Some((at.field.to_string(), at.done >= 4_096 && at.done <= at.all));
         false
     });

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use pharos_core::{LibraryPosition, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::generational::GenerationStore as _;
 use crate::generations::Generations;
 use crate::generations::chain::HistoryGeneration;
 use crate::generations::generation::Generation;
@@ -32,31 +33,77 @@ pub struct BuildPlan {
     pub relations: Option<i64>,
 }
 
-impl Generations {
-    /// Returns the plan of the unfinished build, if any.
-    pub fn plan(&self) -> Option<BuildPlan> {
-        serde_json::from_slice(&fs::read(self.building_dir().join(PLAN_FILE)).ok()?).ok()
+/// The directory of the history under construction: its plan, its checkpoint and its builder. Changes require the
+/// builder's lock.
+pub struct BuildDirectory {
+    generations: Generations,
+    path: PathBuf,
+}
+
+impl BuildDirectory {
+    pub(crate) fn of(generations: &Generations) -> Self {
+        Self { path: generations.building_dir(), generations: generations.clone() }
     }
 
-    /// Writes the build plan. The caller must hold the builder's lock.
+    /// Returns the plan of the unfinished build, if any.
+    pub fn plan(&self) -> Option<BuildPlan> {
+        serde_json::from_slice(&fs::read(self.path.join(PLAN_FILE)).ok()?).ok()
+    }
+
+    /// Writes the build plan.
     pub fn set_plan(&self, plan: &BuildPlan) -> Result<(), IndexError> {
-        let folder = self.building_dir();
-        let (path, new) = (folder.join(PLAN_FILE), folder.join("PLAN.new"));
+        let (path, new) = (self.path.join(PLAN_FILE), self.path.join("PLAN.new"));
         let failed = |e| IndexError::io("write", &path)(e);
-        fs::create_dir_all(&folder).map_err(failed)?;
+        fs::create_dir_all(&self.path).map_err(failed)?;
         let text = serde_json::to_vec(plan).map_err(|e| failed(e.into()))?;
         fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(failed)
     }
 
-    /// Removes an unfinished build. The caller must hold the builder's lock.
-    pub fn discard_build(&self) -> Result<(), IndexError> {
-        remove_folder(&self.building_dir())
+    /// Returns the library position and the number of pages of the last checkpoint of the unfinished build.
+    pub fn checkpoint(&self) -> Option<(LibraryPosition, u64)> {
+        BuildCheckpoint::read(&Generation::open(&self.path).ok()??).map(|saved| (saved.at, saved.pages))
     }
 
-    /// Returns the library position and the number of pages of the last checkpoint of the unfinished build.
-    pub fn build_checkpoint(&self) -> Option<(LibraryPosition, u64)> {
-        BuildCheckpoint::read(&Generation::open(&self.building_dir()).ok()??)
-            .map(|saved| (saved.at, saved.pages))
+    /// Removes an unfinished build.
+    pub fn discard(&self) -> Result<(), IndexError> {
+        remove_folder(&self.path)
+    }
+
+    /// Starts a new build and removes an unfinished one.
+    pub fn begin(
+        &self,
+        threads: usize,
+        memory: usize,
+        body_limit: usize,
+    ) -> Result<HistoryBuilder, IndexError> {
+        self.discard()?;
+        self.resume(threads, memory, body_limit)
+    }
+
+    /// Resumes the unfinished build from its last checkpoint. The caller must have compared the plan.
+    pub fn resume(
+        &self,
+        threads: usize,
+        memory: usize,
+        body_limit: usize,
+    ) -> Result<HistoryBuilder, IndexError> {
+        let path = self.path.clone();
+        let generation = Generation::open_or_create_ordered(
+            &path,
+            &crate::generations::watch_vocabulary(&self.generations).current(),
+        )?;
+        let found = generation.searcher().num_docs();
+        let saved = BuildCheckpoint::read(&generation);
+        let pages = saved.map_or(0, |saved| saved.pages);
+        if pages != found {
+            let detail = format!("{found} pages instead of {pages}");
+            return Err(IndexError::DamagedGeneration { path, detail });
+        }
+        let writer = generation.writer(threads.max(1), memory)?.without_merges();
+        let reached = saved.map(|saved| saved.at);
+        let maxima = LinkMaxima::read(&path)?;
+        let generations = self.generations.clone();
+        Ok(HistoryBuilder { generations, writer, maxima, body_limit, pages, reached })
     }
 }
 
@@ -90,43 +137,6 @@ pub struct HistoryBuilder {
 }
 
 impl HistoryBuilder {
-    /// Starts a new build and removes an unfinished one. The caller must hold the builder's lock.
-    pub fn begin(
-        generations: &Generations,
-        threads: usize,
-        memory: usize,
-        body_limit: usize,
-    ) -> Result<Self, IndexError> {
-        generations.discard_build()?;
-        Self::resume(generations, threads, memory, body_limit)
-    }
-
-    /// Resumes the unfinished build from its last checkpoint. The caller must hold the builder's lock and have
-    /// compared the plan.
-    pub fn resume(
-        generations: &Generations,
-        threads: usize,
-        memory: usize,
-        body_limit: usize,
-    ) -> Result<Self, IndexError> {
-        let path = generations.building_dir();
-        let generation = Generation::open_or_create_ordered(
-            &path,
-            &crate::generations::watch_vocabulary(generations).current(),
-        )?;
-        let found = generation.searcher().num_docs();
-        let saved = BuildCheckpoint::read(&generation);
-        let pages = saved.map_or(0, |saved| saved.pages);
-        if pages != found {
-            let detail = format!("{found} pages instead of {pages}");
-            return Err(IndexError::DamagedGeneration { path, detail });
-        }
-        let writer = generation.writer(threads.max(1), memory)?.without_merges();
-        let reached = saved.map(|saved| saved.at);
-        let maxima = LinkMaxima::read(&path)?;
-        Ok(Self { generations: generations.clone(), writer, maxima, body_limit, pages, reached })
-    }
-
     /// Sets the maxima that normalise link figures. Must be called before the first page is added.
     pub fn with_maxima(mut self, maxima: LinkMaxima) -> Result<Self, IndexError> {
         maxima.write(&self.generations.building_dir())?;
@@ -164,7 +174,7 @@ impl HistoryBuilder {
         self.writer.finish()?;
         let path = self.generations.building_dir();
         if let Err(detail) = verify(&path, self.pages) {
-            self.generations.discard_build()?;
+            BuildDirectory::of(&self.generations).discard()?;
             return Err(IndexError::BadBuild { detail });
         }
         match fs::remove_file(path.join(PLAN_FILE)) {
@@ -214,30 +224,31 @@ mod tests {
     }
 
     fn resume(generations: &Generations) -> HistoryBuilder {
-        HistoryBuilder::resume(generations, 1, 16 << 20, 1 << 20).unwrap()
+        BuildDirectory::of(generations).resume(1, 16 << 20, 1 << 20).unwrap()
     }
 
     #[test]
     fn a_killed_build_resumes_from_its_last_checkpoint() {
         let dir = tempfile::tempdir().unwrap();
         let generations = Generations::at(dir.path());
+        let build = BuildDirectory::of(&generations);
         let plan = BuildPlan { to: at(99), rules: "r".into(), begun: Timestamp::EPOCH, relations: None };
-        assert_eq!(generations.plan(), None);
-        generations.set_plan(&plan).unwrap();
+        assert_eq!(build.plan(), None);
+        build.set_plan(&plan).unwrap();
         let mut builder = resume(&generations);
-        assert_eq!((builder.resumed_from(), generations.build_checkpoint()), (None, None));
+        assert_eq!((builder.resumed_from(), build.checkpoint()), (None, None));
         builder.add(&page(1)).unwrap();
         builder.add(&page(2)).unwrap();
         builder.save(at(2)).unwrap();
         builder.add(&page(3)).unwrap();
         drop(builder);
 
-        assert_eq!((generations.plan(), generations.build_checkpoint()), (Some(plan), Some((at(2), 2))));
+        assert_eq!((build.plan(), build.checkpoint()), (Some(plan), Some((at(2), 2))));
         let mut builder = resume(&generations);
         assert_eq!((builder.resumed_from(), builder.pages()), (Some(at(2)), 2));
         builder.add(&page(3)).unwrap();
         let history = builder.finish(at(99)).unwrap();
-        assert_eq!((history.number, generations.plan()), (1, None));
+        assert_eq!((history.number, build.plan()), (1, None));
         let generation = Generation::open(&generations.history_dir(1)).unwrap().unwrap();
         assert_eq!(
             (generation.searcher().num_docs(), generation.applied_position().unwrap()),
@@ -251,7 +262,7 @@ mod tests {
     fn a_build_that_lost_a_page_is_discarded() {
         let dir = tempfile::tempdir().unwrap();
         let generations = Generations::at(dir.path());
-        let mut builder = HistoryBuilder::begin(&generations, 1, 16 << 20, 1 << 20).unwrap();
+        let mut builder = BuildDirectory::of(&generations).begin(1, 16 << 20, 1 << 20).unwrap();
         builder.add(&page(1)).unwrap();
         builder.pages += 1;
         let error = builder.finish(at(1)).unwrap_err().to_string();

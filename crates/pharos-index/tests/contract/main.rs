@@ -11,7 +11,8 @@ mod embedded {
 
     use pharos_core::LibraryPosition;
     use pharos_index::{
-        BuilderRequest, EmbeddedIndex, Generations, HistoryBuilder, Index, IndexDocument, LinkMaxima,
+        BuilderRequest, EmbeddedIndex, GenerationStore as _, GenerationalIndex as _, Generations, Index,
+        IndexDocument, LinkMaxima,
     };
 
     use crate::suite::{BODY_LIMIT, Maker};
@@ -37,12 +38,16 @@ mod embedded {
             Arc::new(EmbeddedIndex::open_reader(self.dir.path()).unwrap())
         }
 
+        fn seal(&self) -> LibraryPosition {
+            self.owner.borrow().upgrade().unwrap().seal().unwrap()
+        }
+
         fn build(&self, pages: &[IndexDocument], to: LibraryPosition) {
             let generations = Generations::at(self.dir.path());
             let _builder = generations.lock_builder().unwrap();
             let mut maxima = LinkMaxima::default();
             pages.iter().for_each(|page| maxima.include(&page.link_figures));
-            let history = HistoryBuilder::begin(&generations, 2, 32 << 20, BODY_LIMIT).unwrap();
+            let history = generations.build_directory().begin(2, 32 << 20, BODY_LIMIT).unwrap();
             let mut history = history.with_maxima(maxima).unwrap();
             pages.iter().for_each(|page| history.add(page).unwrap());
             generations.leave_request(BuilderRequest::Install(history.finish(to).unwrap())).unwrap();

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
-use pharos_index::{EmbeddedIndex, HistoryBuilder, Index, IndexChange, IndexDocument, PageCopy};
+use pharos_index::{GenerationalIndex, Index, IndexChange, IndexDocument, PageCopy};
 use pharos_mining::CacheUse;
 use proptest::prelude::*;
 
+use crate::testing::{begin_history, open_index};
 use crate::{ClickRules, Clicks, QueryProcessor, ResultOptions, SearchRequest, SearchResponse};
 
 /// An index and its expected content.
 struct TestIndex {
     _dir: tempfile::TempDir,
-    index: Arc<EmbeddedIndex>,
+    index: Arc<dyn GenerationalIndex>,
     pages: BTreeMap<usize, IndexDocument>,
     at: u64,
 }
@@ -23,8 +24,8 @@ struct TestIndex {
 impl TestIndex {
     fn new(pages: impl Iterator<Item = (usize, IndexDocument)>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
-        let mut index = Self { _dir: dir, index: Arc::new(index), pages: pages.collect(), at: 0 };
+        let index = open_index(dir.path());
+        let mut index = Self { _dir: dir, index, pages: pages.collect(), at: 0 };
         index.apply(Vec::new());
         index.build();
         index
@@ -55,7 +56,7 @@ impl TestIndex {
         let at = self.index.seal().unwrap();
         let generations = self.index.generations();
         let _builder = generations.lock_builder().unwrap();
-        let mut history = HistoryBuilder::begin(generations, 1, 16 << 20, 1 << 20).unwrap();
+        let mut history = begin_history(&*self.index);
         for (nth, page) in &self.pages {
             let mut page = IndexDocument { group: Some(url(nth / 2 * 2).id()), ..page.clone() };
             if nth % 3 == 0 {

@@ -1,18 +1,14 @@
 //! Evaluation of the ranking on a judged collection.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use pharos_core::{Config, LibraryPosition, PageId, PageUrl};
-use pharos_index::{EmbeddedIndex, Index, IndexChange, IndexDocument};
+use pharos_index::{Index, IndexChange, IndexDocument};
 use pharos_learn::collection::{Collection, TestDocument, TestQuery};
 use pharos_learn::run::Rankings;
 
 use crate::{QueryError, QueryProcessor};
-
-/// Memory of the index writer.
-const WRITER_MEMORY: usize = 64 << 20;
 
 /// Number of documents indexed at a time.
 const BATCH_SIZE: usize = 1_000;
@@ -22,16 +18,14 @@ const RANKING_DEPTH: usize = 1_000;
 
 /// A judged collection, indexed like pages.
 pub struct RetrievalEvaluation {
-    index: Arc<EmbeddedIndex>,
+    index: Arc<dyn Index>,
     /// Document ids by page.
     ids: HashMap<PageId, String>,
 }
 
 impl RetrievalEvaluation {
-    /// Indexes the documents of a collection in an empty directory.
-    pub fn index(collection: &Collection, dir: &Path, config: &Config) -> Result<Self, QueryError> {
-        let body_limit = config.index.body_limit.0 as usize;
-        let index = EmbeddedIndex::open_writer(dir, WRITER_MEMORY, body_limit)?;
+    /// Indexes the documents of a collection in an empty index.
+    pub fn index(collection: &Collection, index: Arc<dyn Index>) -> Result<Self, QueryError> {
         let mut ids = HashMap::new();
         let documents: Vec<(usize, &TestDocument)> = collection.documents.iter().enumerate().collect();
         for batch in documents.chunks(BATCH_SIZE) {
@@ -48,7 +42,7 @@ impl RetrievalEvaluation {
             index.apply(changes)?;
         }
         index.commit(LibraryPosition { file: 1, offset: 1 })?;
-        Ok(Self { index: Arc::new(index), ids })
+        Ok(Self { index, ids })
     }
 
     /// Ranks the documents for every query with these settings. For queries with candidates, only these are ranked.
@@ -56,7 +50,7 @@ impl RetrievalEvaluation {
         let mut config = config.clone();
         config.query.candidates = config.query.candidates.max(self.ids.len());
         config.query.max_length = usize::MAX;
-        let search = QueryProcessor::new(Arc::clone(&self.index) as Arc<dyn Index>, &config);
+        let search = QueryProcessor::new(Arc::clone(&self.index), &config);
         let rank = |query: &TestQuery| -> Result<(String, Vec<String>), QueryError> {
             let depth = if query.candidates.is_some() { self.ids.len() } else { RANKING_DEPTH };
             let ranked = search.best_with_any_word(&strip_operators(&query.text), depth)?;

@@ -3,14 +3,11 @@
 //! With the sum no part contributes more than its weight, so the gain of each technique is bounded regardless of the
 //! effort (《搜索引擎——原理、技术与系统》§10.3). The product is measured for comparison.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use pharos_core::config::ScoreCombination;
 use pharos_core::{Config, LibraryPosition, PageId, PageUrl};
-use pharos_index::{
-    EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, LinkFigures, LinkMaxima,
-};
+use pharos_index::{GenerationalIndex, IndexChange, IndexDocument, IndexError, LinkFigures, LinkMaxima};
 use serde::Serialize;
 
 use crate::{Clicks, QueryError, QueryProcessor, ResultOptions, SearchRequest};
@@ -82,11 +79,18 @@ pub struct SpamGain {
     pub rank_by_product: usize,
 }
 
-/// Measures every technique with increasing effort, in an empty directory.
-pub fn measure_gains(dir: &Path, config: &Config) -> Result<Vec<SpamGain>, QueryError> {
+/// Measures every technique with increasing effort. `open` creates an empty index for each measurement, given its name.
+pub fn measure_gains(
+    config: &Config,
+    open: impl Fn(&str) -> Result<Arc<dyn GenerationalIndex>, IndexError>,
+) -> Result<Vec<SpamGain>, QueryError> {
+    let measure_placement = |technique: SpamTechnique, effort: usize| {
+        let index = open(&format!("{}-{effort}", technique.name().replace(' ', "-")))?;
+        measure_placement(index, config, technique, effort)
+    };
     let k = &config.rank.ordinary;
     let mut gains = Vec::new();
-    let honest = measure_placement(dir, config, SpamTechnique::All, 0)?;
+    let honest = measure_placement(SpamTechnique::All, 0)?;
     for technique in SpamTechnique::ALL {
         let words = k.words + k.near + k.title;
         let bound = match technique {
@@ -97,7 +101,7 @@ pub fn measure_gains(dir: &Path, config: &Config) -> Result<Vec<SpamGain>, Query
             SpamTechnique::All => words + k.links + k.clicks,
         };
         for effort in [10, 100, 1_000, 10_000] {
-            let [by_sum, by_product] = measure_placement(dir, config, technique, effort)?;
+            let [by_sum, by_product] = measure_placement(technique, effort)?;
             gains.push(SpamGain {
                 technique,
                 effort,
@@ -113,27 +117,25 @@ pub fn measure_gains(dir: &Path, config: &Config) -> Result<Vec<SpamGain>, Query
 
 /// Returns rank and score of the spam page, with the sum and with the product.
 fn measure_placement(
-    dir: &Path,
+    index: Arc<dyn GenerationalIndex>,
     config: &Config,
     trick: SpamTechnique,
     effort: usize,
 ) -> Result<[(usize, f64); 2], QueryError> {
-    let dir = dir.join(format!("{}-{effort}", trick.name().replace(' ', "-")));
     let documents = test_documents(trick, effort);
-    let index = EmbeddedIndex::open_writer(&dir, WRITER_MEMORY, BODY_LIMIT)?;
     let mut maxima = LinkMaxima::default();
     documents.iter().for_each(|document| maxima.include(&document.link_figures));
-    let builder = index.generations().lock_builder()?;
-    let mut history =
-        HistoryBuilder::begin(index.generations(), 1, WRITER_MEMORY, BODY_LIMIT)?.with_maxima(maxima)?;
+    let generations = index.generations();
+    let builder = generations.lock_builder()?;
+    let history = generations.build_directory().begin(1, WRITER_MEMORY, BODY_LIMIT)?;
+    let mut history = history.with_maxima(maxima)?;
     for document in &documents {
         history.add(document)?;
     }
-    index.generations().install(history.finish(AT)?)?;
+    generations.install(history.finish(AT)?)?;
     drop(builder);
     index.apply(vec![IndexChange::Gone(url("never.example", 0).id())])?;
     index.commit(AT)?;
-    let index = Arc::new(index);
     let mut config = config.clone();
     let mut places = [(0, 0.0); 2];
     for (place, combine) in places.iter_mut().zip([ScoreCombination::Sum, ScoreCombination::Product]) {
@@ -226,11 +228,12 @@ fn clicks(trick: SpamTechnique, effort: usize) -> Clicks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::open_index;
 
     #[test]
     fn no_technique_gains_more_than_its_bound() {
         let dir = tempfile::tempdir().unwrap();
-        let gains = measure_gains(dir.path(), &Config::default()).unwrap();
+        let gains = measure_gains(&Config::default(), |name| Ok(open_index(&dir.path().join(name)))).unwrap();
         assert_eq!(gains.len(), 20);
         for gain in &gains {
             assert!(gain.sum <= gain.bound + 1e-6, "{gain:?}");

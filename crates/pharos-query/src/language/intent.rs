@@ -75,18 +75,19 @@ mod tests {
     use std::sync::Arc;
 
     use pharos_core::{Config, LibraryPosition, ManualClock, Timestamp};
-    use pharos_index::{Anchor, EmbeddedIndex, Index as _, IndexChange, IndexDocument, LinkFigures};
+    use pharos_index::{Anchor, IndexChange, IndexDocument, LinkFigures};
     use pharos_text::Analyser;
 
     use super::*;
+    use crate::testing::open_index;
     use crate::{QueryProcessor, SearchRequest};
 
     fn search(pages: Vec<IndexDocument>) -> (tempfile::TempDir, QueryProcessor) {
         let dir = tempfile::tempdir().unwrap();
-        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        let index = open_index(dir.path());
         index.apply(pages.into_iter().map(|page| IndexChange::Put(Box::new(page))).collect()).unwrap();
         index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
-        (dir, QueryProcessor::new(Arc::new(index), &Config::default()))
+        (dir, QueryProcessor::new(index, &Config::default()))
     }
 
     fn page(url: &str, title: &str, body: &str) -> IndexDocument {

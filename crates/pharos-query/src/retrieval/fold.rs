@@ -128,14 +128,14 @@ impl DuplicateFolder {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::sync::Arc;
 
     use pharos_core::config::Config;
     use pharos_core::{LibraryPosition, PageUrl, Timestamp};
     use pharos_graph::duplicates::PageText;
-    use pharos_index::{EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, PageCopy};
+    use pharos_index::{IndexChange, IndexDocument, PageCopy};
 
     use super::*;
+    use crate::testing::{begin_history, open_index};
     use crate::{QueryProcessor, ResultOptions, SearchRequest, SearchResponse};
 
     const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
@@ -165,13 +165,13 @@ mod tests {
     /// Creates a search over a history with these pages.
     fn search(pages: &[IndexDocument]) -> (tempfile::TempDir, QueryProcessor) {
         let dir = tempfile::tempdir().unwrap();
-        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        let index = open_index(dir.path());
         let _builder = index.generations().lock_builder().unwrap();
-        let mut history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+        let mut history = begin_history(&*index);
         pages.iter().for_each(|page| history.add(page).unwrap());
         index.generations().install(history.finish(AT).unwrap()).unwrap();
         index.commit(AT).unwrap();
-        (dir, QueryProcessor::new(Arc::new(index), &Config::default()))
+        (dir, QueryProcessor::new(index, &Config::default()))
     }
 
     fn results(answer: &SearchResponse) -> Vec<(&str, u64)> {
@@ -254,9 +254,9 @@ mod tests {
     fn latest_hides_what_it_replaces_in_a_group() {
         let (dir, search) = search(&[in_group("a", page("a", 1)), in_group("a", page("b", 2))]);
         drop(search);
-        let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+        let index = open_index(dir.path());
         index.apply(vec![IndexChange::Gone(url("a").id())]).unwrap();
         index.commit(AT).unwrap();
-        assert_eq!(found(&QueryProcessor::new(Arc::new(index), &Config::default())), [("b".into(), 0)]);
+        assert_eq!(found(&QueryProcessor::new(index, &Config::default())), [("b".into(), 0)]);
     }
 }

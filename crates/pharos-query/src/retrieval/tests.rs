@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pharos_core::{Config, LibraryPosition, PageUrl};
 use pharos_index::{
-    Candidate, EmbeddedIndex, HistoryBuilder, Index as _, IndexChange, IndexDocument, IndexError,
-    LinkFigures, LinkMaxima, RetrievalRequest, RetrievalResult,
+    Candidate, Index, IndexChange, IndexDocument, IndexError, LinkFigures, LinkMaxima, RetrievalRequest,
+    RetrievalResult,
 };
 use pharos_text::Analyser;
 
@@ -16,6 +16,7 @@ use crate::rank::boost::RankingRules;
 use crate::rank::query_words::QueryWords;
 use crate::retrieval::candidate_source::{CandidateSource, WholeIndex};
 use crate::retrieval::retriever::{RetrievalQuery, Retriever};
+use crate::testing::{begin_history, open_index};
 use crate::{Clicks, QueryProcessor, ResultOptions, SearchRequest};
 
 const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
@@ -28,16 +29,16 @@ fn page(nth: usize, body: &str) -> IndexDocument {
 }
 
 fn search(dir: &tempfile::TempDir, pages: &[IndexDocument], config: &Config) -> QueryProcessor {
-    let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+    let index = open_index(dir.path());
     let _builder = index.generations().lock_builder().unwrap();
     let mut maxima = LinkMaxima::default();
     pages.iter().for_each(|page| maxima.include(&page.link_figures));
-    let history = HistoryBuilder::begin(index.generations(), 1, 16 << 20, 1 << 20).unwrap();
+    let history = begin_history(&*index);
     let mut history = history.with_maxima(maxima).unwrap();
     pages.iter().for_each(|page| history.add(page).unwrap());
     index.generations().install(history.finish(AT).unwrap()).unwrap();
     index.commit(AT).unwrap();
-    QueryProcessor::new(Arc::new(index), config)
+    QueryProcessor::new(index, config)
 }
 
 fn paths(search: &QueryProcessor, request: &SearchRequest) -> Vec<String> {
@@ -119,18 +120,17 @@ fn time_that_is_up_gives_what_there_is() {
 #[test]
 fn further_pages_follow_on_the_first_though_the_index_changes() {
     let dir = tempfile::tempdir().unwrap();
-    let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
-    let put = |index: &EmbeddedIndex, pages: std::ops::Range<usize>, times: usize| {
+    let index = open_index(dir.path());
+    let put = |index: &dyn Index, pages: std::ops::Range<usize>, times: usize| {
         let changes =
             pages.map(|nth| IndexChange::Put(Box::new(page(nth, &"lamp ".repeat(times))))).collect();
         index.apply(changes).unwrap();
         index.commit(AT).unwrap();
     };
-    put(&index, 0..30, 2);
-    let index = Arc::new(index);
-    let search = QueryProcessor::new(Arc::clone(&index) as Arc<dyn pharos_index::Index>, &Config::default());
+    put(&*index, 0..30, 2);
+    let search = QueryProcessor::new(Arc::clone(&index) as Arc<dyn Index>, &Config::default());
     let first = search.run(&SearchRequest::new("lamp")).unwrap();
-    put(&index, 100..140, 9);
+    put(&*index, 100..140, 9);
     index.apply(vec![IndexChange::Gone(page(3, "").url.id())]).unwrap();
     index.commit(AT).unwrap();
     let mut seen: Vec<String> = first.hits.iter().map(|hit| hit.url.clone()).collect();
@@ -268,7 +268,7 @@ impl CandidateSource for RecordedCalls<'_> {
 #[test]
 fn a_source_is_called_in_the_order_of_its_protocol() {
     let dir = tempfile::tempdir().unwrap();
-    let index = EmbeddedIndex::open_writer(dir.path(), 16 << 20, 1 << 20).unwrap();
+    let index = open_index(dir.path());
     index.apply(vec![IndexChange::Put(Box::new(page(1, "lamp rock")))]).unwrap();
     index.commit(AT).unwrap();
     let mut config = Config::default();

@@ -6,6 +6,7 @@ mod due;
 mod failures;
 mod migration;
 mod recrawl;
+pub(super) mod replacement;
 mod rows;
 mod sites;
 
@@ -22,9 +23,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use super::{
-    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, PageDetails,
-    PageFailure, PageFailureQuery, PageVersion, Removal, RobotsFile, RobotsState, SiteCounts, SiteList,
-    SiteQuery, SiteReport, SiteRow, Submission,
+    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, LocalCatalog,
+    PageDetails, PageFailure, PageFailureQuery, PageVersion, Removal, RobotsFile, RobotsState, SiteCounts,
+    SiteList, SiteQuery, SiteReport, SiteRow, Submission,
 };
 use crate::StoreError;
 use crate::catalog::page_entry::PageEntry;
@@ -546,6 +547,12 @@ impl Catalog for SqliteCatalog {
         check::check(&self.path, &connect_reader(&self.path)?)
     }
 
+    fn local(&self) -> Option<&dyn LocalCatalog> {
+        Some(self)
+    }
+}
+
+impl LocalCatalog for SqliteCatalog {
     fn backup(&self, to: &Path) -> Result<(), StoreError> {
         if to.exists() {
             return Err(StoreError::io("create", to)(IoError::new(

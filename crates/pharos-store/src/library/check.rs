@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use pharos_core::LibraryPosition;
 
-use super::DiskLibrary;
 use super::compaction::write_synced;
 use super::compression::{Member, RecordDecompressor};
 use super::scan::find_next_record;
 use super::volumes::{OffsetTable, list_files, offsets_path, remove_if_exists};
+use super::{DiskLibrary, LocalLibrary};
 use crate::StoreError;
 
 /// A defect of a library file.
@@ -42,10 +42,12 @@ pub enum LibraryFileDefectKind {
     TornTailFile,
 }
 
-impl DiskLibrary {
-    /// Checks the files without reading all records. `whole_up_to` is a position up to which the last volume is
-    /// known to be intact. While an owner is running, records being written may be reported as torn or leftover.
-    pub fn check_files(&self, whole_up_to: LibraryPosition) -> Result<Vec<LibraryFileDefect>, StoreError> {
+impl LocalLibrary for DiskLibrary {
+    fn files(&self) -> Result<Vec<(u32, PathBuf)>, StoreError> {
+        Ok(self.volumes.list()?.iter().map(|volume| (volume.number, volume.path.clone())).collect())
+    }
+
+    fn check_files(&self, whole_up_to: LibraryPosition) -> Result<Vec<LibraryFileDefect>, StoreError> {
         let volumes = self.volumes.list()?;
         let mut defects = Vec::new();
         let mut expected = 1;
@@ -82,9 +84,7 @@ impl DiskLibrary {
         Ok(defects)
     }
 
-    /// Returns the position after the last complete record, up to which a backup may copy. `known_good` is a
-    /// position up to which the last volume need not be read again.
-    pub fn intact_end(&self, known_good: LibraryPosition) -> Result<LibraryPosition, StoreError> {
+    fn intact_end(&self, known_good: LibraryPosition) -> Result<LibraryPosition, StoreError> {
         let Some(last) = self.volumes.list()?.pop() else { return Ok(LibraryPosition::START) };
         if last.revision > 0 {
             return Ok(LibraryPosition { file: last.number.saturating_add(1), offset: 0 });
@@ -111,8 +111,7 @@ impl DiskLibrary {
         Ok(LibraryPosition { file: last.number, offset: at })
     }
 
-    /// Rewrites missing or invalid offset tables and removes leftovers. The caller must own the data directory.
-    pub fn repair_files(&self) -> Result<(), StoreError> {
+    fn repair_files(&self) -> Result<(), StoreError> {
         for volume in self.volumes.list()?.iter().filter(|volume| volume.revision > 0) {
             if check_offset_table(&volume.path)?.is_some() {
                 write_synced(&offsets_path(&volume.path), &OffsetTable::rebuild(&volume.path)?.to_bytes())?;
@@ -120,7 +119,9 @@ impl DiskLibrary {
         }
         self.leftovers()?.iter().try_for_each(|path| remove_if_exists(path))
     }
+}
 
+impl DiskLibrary {
     /// Returns older revisions, unfinished files and tables without a volume.
     fn leftovers(&self) -> Result<Vec<PathBuf>, StoreError> {
         let current: Vec<PathBuf> = self.volumes.list()?.iter().map(|volume| volume.path.clone()).collect();
@@ -228,7 +229,13 @@ mod tests {
     fn offset_tables_are_checked_and_rebuilt() {
         let dir = tempfile::tempdir().unwrap();
         let library = filled(dir.path());
-        library.compact(1, &mut |_| Ok(RetentionAction::Drop(7)), &mut || Ok(())).unwrap();
+        library
+            .compact(
+                LibraryPosition { file: 1, offset: 0 },
+                &mut |_| Ok(RetentionAction::Drop(7)),
+                &mut || Ok(()),
+            )
+            .unwrap();
         assert_eq!(problems(&library), []);
         let table = dir.path().join("00000001-1.offsets");
         let whole = fs::read(&table).unwrap();

@@ -48,12 +48,8 @@ impl AddAssign for CompactionStats {
 }
 
 impl DiskLibrary {
-    /// Rewrites one volume if `decide` drops or erases a record of it.
-    ///
-    /// `before_replace` is called when the rewrite is certain and the old file is still in place. The caller must
-    /// own the data directory. The volume that is being appended to, and volumes with damaged records, are left
-    /// unchanged.
-    pub fn compact(
+    /// Implements [`Library::compact`](super::Library::compact).
+    pub(super) fn compact_volume(
         &self,
         number: u32,
         decide: &mut dyn FnMut(&StoredRecord) -> Result<RetentionAction, StoreError>,

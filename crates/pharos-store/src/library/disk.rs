@@ -10,9 +10,11 @@ use pharos_core::{LibraryPosition, Timestamp};
 
 use super::compression::{Member, RecordDecompressor};
 use super::scan::DiskScan;
-use super::volumes::Volumes;
+use super::volumes::{Volume, Volumes};
 use super::write_queue::{LibraryWriteOptions, WriteQueue};
-use super::{Library, LibraryRecord, RecordScan, StoredRecord, warc};
+use super::{
+    CompactionStats, Library, LibraryRecord, LocalLibrary, RecordScan, RetentionAction, StoredRecord, warc,
+};
 use crate::StoreError;
 
 /// A [`Library`] stored on the local disk.
@@ -63,11 +65,6 @@ impl DiskLibrary {
             .ok_or(StoreError::NoRecord(position))?;
         file.seek(SeekFrom::Start(offset)).map_err(StoreError::io("seek in", &volume.path))?;
         Ok((BufReader::with_capacity(buffer, file), offset))
-    }
-
-    /// Returns the library files with their volume numbers.
-    pub fn files(&self) -> Result<Vec<(u32, PathBuf)>, StoreError> {
-        Ok(self.volumes.list()?.iter().map(|volume| (volume.number, volume.path.clone())).collect())
     }
 }
 
@@ -125,12 +122,30 @@ impl Library for DiskLibrary {
     fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<RecordScan, StoreError> {
         Ok(Box::new(DiskScan::new(Arc::clone(&self.volumes), from, to)?))
     }
+
+    fn volumes(&self) -> Result<Vec<LibraryPosition>, StoreError> {
+        let starts = |volume: &Arc<Volume>| LibraryPosition { file: volume.number, offset: 0 };
+        Ok(self.volumes.list()?.iter().map(starts).collect())
+    }
+
+    fn compact(
+        &self,
+        volume: LibraryPosition,
+        decide: &mut dyn FnMut(&StoredRecord) -> Result<RetentionAction, StoreError>,
+        before_replace: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<CompactionStats, StoreError> {
+        self.compact_volume(volume.file, decide, before_replace)
+    }
+
+    fn local(&self) -> Option<&dyn LocalLibrary> {
+        Some(self)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::library::{CompactionStats, LibraryEvent, RawResponse, RecordContent, RetentionAction};
+    use crate::library::{LibraryEvent, RawResponse, RecordContent};
     use pharos_core::PageUrl;
     use pharos_core::config::LibraryFormat;
     use proptest::prelude::*;
@@ -279,10 +294,9 @@ mod tests {
             Ok(n) if n % 3 == 1 => RetentionAction::Drop(n),
             _ => RetentionAction::Keep,
         };
-        let files = library.files().unwrap();
         let mut done = CompactionStats::default();
-        for (number, _) in &files {
-            done += library.compact(*number, &mut |s| Ok(fate(s)), &mut || Ok(())).unwrap();
+        for volume in library.volumes().unwrap() {
+            done += library.compact(volume, &mut |s| Ok(fate(s)), &mut || Ok(())).unwrap();
         }
         assert!(
             done.files >= 3 && done.dropped > 5 && done.erased > 5 && done.after < done.before,
@@ -315,7 +329,9 @@ mod tests {
         // A second run changes nothing, even without the offset tables.
         for (number, path) in library.files().unwrap() {
             let _ = fs::remove_file(super::super::volumes::offsets_path(&path));
-            let once_more = library.compact(number, &mut |s| Ok(fate(s)), &mut || Ok(())).unwrap();
+            let once_more = library
+                .compact(LibraryPosition { file: number, offset: 0 }, &mut |s| Ok(fate(s)), &mut || Ok(()))
+                .unwrap();
             assert_eq!(once_more.files, 0);
         }
         assert!(DiskLibrary::open_reader(dir.path()).unwrap().read(positions[2].0).is_ok());

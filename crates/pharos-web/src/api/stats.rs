@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use pharos_store::{Catalog, SqliteCatalog};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use utoipa::ToSchema;
@@ -62,7 +61,7 @@ pub(crate) async fn stats(State(app): State<AppState>) -> Result<Response, ApiEr
 
 fn count(service: &Service) -> Result<Stats, ServiceError> {
     let (pages, generation) = service.search.processor().index_state()?;
-    let catalog = SqliteCatalog::open_reader(&service.data.catalog())?;
+    let catalog = service.stores.catalog()?;
     let (counts, last_visit) = match &catalog {
         Some(catalog) => (catalog.counts()?, catalog.last_visit()?),
         None => Default::default(),

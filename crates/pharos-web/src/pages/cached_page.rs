@@ -355,13 +355,14 @@ impl<'a> ContentPage<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use axum::Router;
     use pharos_core::{Config, LibraryPosition};
     use pharos_html::cached_page::COLOURS;
     use pharos_store::catalog::{CatalogChange, Removal, ResponseSummary, VisitOutcome};
-    use pharos_store::{Catalog as _, LibraryRecord, RawResponse as Answer, RecordContent, SqliteCatalog};
+    use pharos_store::{Catalog, LibraryRecord, RawResponse as Answer, RecordContent};
 
     use super::*;
     use crate::testing::{Reply, TestPage, engine, get};
@@ -473,12 +474,12 @@ mod tests {
     }
 
     /// Returns a catalog that contains the indexed version.
-    fn catalog(service: &Service, page: &TestPage) -> SqliteCatalog {
-        let catalog = SqliteCatalog::open_writer(&service.data.catalog()).unwrap();
+    fn catalog(service: &Service, page: &TestPage) -> Arc<dyn Catalog> {
+        let catalog = service.stores.own_catalog().unwrap();
         let stored = service.search.processor().page(page.url().id()).unwrap().unwrap();
         visit(
             service,
-            &catalog,
+            &*catalog,
             page,
             stored.fetched,
             ResponseSummary { position: stored.position, ..answered(page.text) },
@@ -493,7 +494,7 @@ mod tests {
 
     fn visit(
         service: &Service,
-        catalog: &SqliteCatalog,
+        catalog: &dyn Catalog,
         page: &TestPage,
         at: Timestamp,
         answered: ResponseSummary,
@@ -508,7 +509,7 @@ mod tests {
     /// Stores another version of a page.
     fn store(
         service: &Service,
-        catalog: &SqliteCatalog,
+        catalog: &dyn Catalog,
         page: &TestPage,
         at: Timestamp,
         head: &str,
@@ -532,12 +533,12 @@ mod tests {
     async fn every_version_can_be_opened() {
         let (_dir, service) = engine(&[PAGE], Config::default());
         let catalog = catalog(&service, &PAGE);
-        store(&service, &catalog, &PAGE, at("2025-03-01T08:00:00Z"), "", "An old lighthouse.");
-        store(&service, &catalog, &PAGE, at("2025-04-01T08:00:00.250Z"), "", "An old lighthouse.");
-        store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), "", "A middle lighthouse.");
+        store(&service, &*catalog, &PAGE, at("2025-03-01T08:00:00Z"), "", "An old lighthouse.");
+        store(&service, &*catalog, &PAGE, at("2025-04-01T08:00:00.250Z"), "", "An old lighthouse.");
+        store(&service, &*catalog, &PAGE, at("2025-05-01T08:00:00Z"), "", "A middle lighthouse.");
         let gone = LibraryPosition { file: 7, offset: 0 };
         let dropped = ResponseSummary { position: gone, ..answered("dropped") };
-        visit(&service, &catalog, &PAGE, at("2025-06-01T08:00:00Z"), dropped);
+        visit(&service, &*catalog, &PAGE, at("2025-06-01T08:00:00Z"), dropped);
         let router = router(service).unwrap();
         let here = PAGE.cached_page();
 
@@ -612,7 +613,7 @@ mod tests {
         let first = at("2024-01-01T00:00:00Z");
         for day in 0..220 {
             let at = first.plus(Duration::from_secs(86_400) * day);
-            store(&service, &catalog, &PAGE, at, "", &format!("Number {day} of the lighthouse."));
+            store(&service, &*catalog, &PAGE, at, "", &format!("Number {day} of the lighthouse."));
         }
         let html = get(&router(service).unwrap(), &PAGE.cached_page()).await;
         let html = html.text();
@@ -635,7 +636,7 @@ mod tests {
         ] {
             let (_dir, service) = engine(&[TestPage { ..page }], Config::default());
             let catalog = catalog(&service, &page);
-            store(&service, &catalog, &page, at("2025-05-01T08:00:00Z"), head, "An old lighthouse.");
+            store(&service, &*catalog, &page, at("2025-05-01T08:00:00Z"), head, "An old lighthouse.");
             let (banner, content) = banner_and_content(&router(service).unwrap(), "at=20250601000000").await;
             for reply in [banner, content] {
                 assert_eq!(reply.status, StatusCode::FORBIDDEN, "{}", reply.text());
@@ -645,7 +646,7 @@ mod tests {
         // `noarchive` of one version does not affect the others.
         let (_dir, service) = engine(&[PAGE], Config::default());
         let catalog = catalog(&service, &PAGE);
-        store(&service, &catalog, &PAGE, at("2025-05-01T08:00:00Z"), noarchive, "An old lighthouse.");
+        store(&service, &*catalog, &PAGE, at("2025-05-01T08:00:00Z"), noarchive, "An old lighthouse.");
         let router = router(service).unwrap();
         assert_eq!(get(&router, &PAGE.cached_page()).await.status, StatusCode::OK);
 

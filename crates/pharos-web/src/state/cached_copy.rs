@@ -91,7 +91,7 @@ pub(crate) fn find_cached_page(
         return Ok(CachedPageLookup::Withheld(indexed));
     }
     let url = &indexed.url;
-    let versions = PageVersions::load(&service.data, url).unwrap_or_else(|error| {
+    let versions = PageVersions::load(&service.stores, url).unwrap_or_else(|error| {
         tracing::warn!(%error, %url, "cannot list the versions of a page");
         PageVersions::default()
     });

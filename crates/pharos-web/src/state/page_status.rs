@@ -39,7 +39,7 @@ impl AppState {
     /// Returns the status of a page; `None` if it is unknown or was removed.
     pub(crate) async fn page_status(&self, url: PageUrl) -> Result<Option<PageStatus>, ServiceError> {
         self.run_blocking(move |service| {
-            let report = recent_page_report(&service.data, &url, MAX_VERSIONS)?;
+            let report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
             if report.as_ref().is_some_and(|report| report.page.state == PageState::Removed) {
                 return Ok(None);
             }

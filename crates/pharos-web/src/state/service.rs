@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
-use pharos_engine::EngineError;
 use pharos_engine::build::runner::BuildRunner;
+use pharos_engine::{EngineError, Stores};
 use pharos_html::RulesError;
 use pharos_query::{QueryError, SearchService};
 use pharos_store::{DataDir, Library, StoreError};
@@ -23,6 +23,8 @@ use crate::server::metrics::Metrics;
 pub struct Service {
     /// The data directory.
     pub data: DataDir,
+    /// The stores, opened for reading where needed.
+    pub stores: Stores,
     /// Query processing, query log and learning.
     pub search: Arc<SearchService>,
     /// Stored pages.

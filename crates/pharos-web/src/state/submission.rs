@@ -9,7 +9,7 @@ use pharos_core::config::SubmissionPolicy;
 use pharos_engine::Order;
 use pharos_engine::control::orders::{Enqueued, enqueue_order, pending_orders};
 use pharos_engine::crawl::{is_robots_txt, names_private_host};
-use pharos_store::{Catalog, SqliteCatalog, StoreError};
+use pharos_store::{Catalog, StoreError};
 
 use super::{AppState, Service, ServiceError};
 use crate::server::rate_limit::client_network;
@@ -63,13 +63,13 @@ impl AppState {
 
 fn submit_url(service: &Service, url: PageUrl) -> Result<Submitted, ServiceError> {
     let web = &service.config.web;
-    let catalog = SqliteCatalog::open_reader(&service.data.catalog())?;
+    let catalog = service.stores.catalog()?;
     let mut undecided = 0;
     if let Some(catalog) = &catalog {
         if catalog.is_removed(&url)? {
             return Ok(Submitted::Declined);
         }
-        if is_known(catalog, &url)? {
+        if is_known(&**catalog, &url)? {
             return Ok(Submitted::Known);
         }
         let submissions = catalog.submissions()?;

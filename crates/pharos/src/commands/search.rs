@@ -9,16 +9,17 @@ pub(crate) mod segment;
 pub(crate) mod suggest;
 pub(crate) mod words;
 
-use std::sync::Arc;
-
 use pharos_core::Config;
-use pharos_index::EmbeddedIndex;
+use pharos_engine::Stores;
 use pharos_mining::Logs;
 use pharos_query::SearchService;
 use pharos_store::DataDir;
 
+/// Reason why a command that reads posting lists is impossible.
+const NO_POSTING_LISTS: &str = "the configured index does not expose its posting lists";
+
 /// Opens the search service of a data directory for a command: the logs are read once, and nothing is logged.
 pub(crate) fn open_service(data: &DataDir, config: &Config) -> anyhow::Result<SearchService> {
-    let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
+    let index = Stores::open(data, config)?.index()?;
     Ok(SearchService::open(index, Logs::open_reader(data, config), &data.models(), config)?)
 }

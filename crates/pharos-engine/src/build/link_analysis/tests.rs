@@ -1,11 +1,12 @@
 //! Tests from records in a library to features in the index.
 
 use pharos_core::LibraryPosition;
-use pharos_index::{EmbeddedIndex, Index as _, Query};
+use pharos_index::Query;
 use pharos_store::{LibraryEvent, LibraryRecord, RawResponse, RecordContent};
 use tokio::sync::watch;
 
 use super::*;
+use crate::stores::test_stores;
 use crate::{Engine, build_history, compact};
 
 fn url(address: &str) -> PageUrl {
@@ -27,7 +28,7 @@ fn ingest(data: &DataDir, records: Vec<LibraryRecord>) {
 }
 
 fn find(data: &DataDir, words: &str) -> Vec<String> {
-    let view = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
+    let view = test_stores(data).index().unwrap().view().unwrap();
     let tokens = Analyser::shared().tokens(words);
     let query = Query::And(tokens.into_iter().map(|token| Query::Word(token.text)).collect());
     let found = view.search_addresses(&query, 10).unwrap().candidates;
@@ -35,7 +36,7 @@ fn find(data: &DataDir, words: &str) -> Vec<String> {
 }
 
 fn figures(data: &DataDir, address: &str) -> LinkFigures {
-    let index = EmbeddedIndex::open_reader(&data.index()).unwrap();
+    let index = test_stores(data).index().unwrap();
     index.view().unwrap().link_figures_of(url(address).id()).unwrap().unwrap()
 }
 
@@ -100,7 +101,7 @@ fn the_index_holds_the_link_features_of_a_page() {
     let of_address = url("copy.example/lamps");
     let depths = (of_address.domain_depth() as u32, of_address.directory_depth() as u32);
     assert_eq!((again.in_degree, again.domain_depth, again.directory_depth), (3, depths.0, depths.1));
-    let view = EmbeddedIndex::open_reader(&data.index()).unwrap().view().unwrap();
+    let view = test_stores(&data).index().unwrap().view().unwrap();
     let all = view.search_addresses(&Query::All, 10).unwrap().candidates;
     let signatures = view.signatures(&all).unwrap();
     let groups: Vec<_> = all
@@ -137,12 +138,12 @@ fn removed_pages_are_hidden_and_dropped_by_the_next_compaction() {
     };
     ingest(&data, vec![removed(Removal::Page(url("a.example/lamps")), "a.example/lamps")]);
     let number = |relations: &Relations, address: &str| relations.number(url(address).id());
-    let relations = open_relations(&data).unwrap();
+    let relations = open_relations(&test_stores(&data)).unwrap();
     assert_eq!(number(&relations, "a.example/lamps"), None);
     let [b, c] = ["b.example/lamps", "c.example/lamps"].map(|page| number(&relations, page).unwrap());
     assert_eq!((relations.representative(c), relations.mirror_degree(b)), (Some(b), 1));
     ingest(&data, vec![removed(Removal::Site(url("c.example/").site()), "c.example/")]);
-    let relations = open_relations(&data).unwrap();
+    let relations = open_relations(&test_stores(&data)).unwrap();
     assert_eq!((number(&relations, "c.example/lamps"), relations.representative(b)), (None, None));
 
     compact(&data, &Config::default(), |_| true).unwrap();

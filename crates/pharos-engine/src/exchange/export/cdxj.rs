@@ -27,7 +27,9 @@ pub(super) fn write(
     path: &Path,
 ) -> Result<(), EngineError> {
     let mut lines = SortedLines::new();
-    for (number, file) in source.library.files()? {
+    let files =
+        source.library.local().ok_or(EngineError::NotLocal { operation: "indexing library files" })?;
+    for (number, file) in files.files()? {
         if number > source.to.file {
             break;
         }

@@ -9,7 +9,7 @@ use pharos_index::document::forward_index;
 use pharos_store::derived::{DerivedItem, DerivedPage};
 use pharos_store::formats::soif;
 use pharos_store::formats::soif::CrawlMetadata;
-use pharos_store::{Library as _, StoreError, StoredRecord};
+use pharos_store::{StoreError, StoredRecord};
 use serde::Serialize;
 
 use super::selection::ExportSource;

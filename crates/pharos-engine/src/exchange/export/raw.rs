@@ -8,7 +8,7 @@ use pharos_store::formats::tianwang;
 use pharos_store::formats::tianwang::{FILE_LIMIT, MAX_RECORD, RawFileWriter, TianwangRecord};
 use pharos_store::formats::tianwang_index::{DOC_INDEX, TianwangIndexWriter, URL_INDEX};
 use pharos_store::library::WarcWriter;
-use pharos_store::{Library as _, LibraryRecord, RawResponse, RecordContent, StoreError, StoredRecord};
+use pharos_store::{LibraryRecord, RawResponse, RecordContent, StoreError, StoredRecord};
 
 use super::ExportMonitor;
 use super::selection::ExportSource;
@@ -148,8 +148,9 @@ fn render_head(response: &RawResponse) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::exchange::import::convert_tianwang;
+    use crate::stores::test_stores;
     use pharos_core::{LibraryPosition, Timestamp};
-    use pharos_store::{DiskLibrary, LibraryWriteOptions};
+    use pharos_store::DataDir;
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
@@ -186,7 +187,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let start = LibraryPosition::START;
             let library =
-                DiskLibrary::open_writer(dir.path(), LibraryWriteOptions::default(), start, Timestamp::EPOCH).unwrap();
+                test_stores(&DataDir::at(dir.path())).own_library(start, Timestamp::EPOCH).unwrap();
             if let Ok(Some(record)) = convert_tianwang(page.clone()) {
                 let (position, _) = library.append(&[record]).unwrap()[0];
                 let stored = library.read(position).unwrap();

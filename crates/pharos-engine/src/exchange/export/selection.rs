@@ -6,32 +6,30 @@ use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use pharos_crawl::robots::is_robots_txt;
 use pharos_store::catalog::PageDetails;
 use pharos_store::library::RecordScan;
-use pharos_store::{
-    Catalog, DataDir, DerivedReader, DiskLibrary, Library, PageState, SqliteCatalog, StoreError,
-};
+use pharos_store::{Catalog, DerivedReader, Library, PageState, StoreError};
 
 use super::ExportSelection;
-use crate::EngineError;
 use crate::stages::analyse::current_version;
+use crate::{EngineError, Stores};
 
 /// Pages per catalog query.
 const BATCH: usize = 1000;
 
 /// The stores, open for reading, with the selection.
 pub(super) struct ExportSource<'a> {
-    pub(super) library: Arc<DiskLibrary>,
+    pub(super) library: Arc<dyn Library>,
     pub(super) derived: DerivedReader,
-    catalog: SqliteCatalog,
+    catalog: Arc<dyn Catalog>,
     pub(super) selection: &'a ExportSelection,
     /// End of the export. Records that the catalog has not applied may already be removed and are not exported.
     pub(super) to: LibraryPosition,
 }
 
 impl<'a> ExportSource<'a> {
-    pub(super) fn open(data: &DataDir, selection: &'a ExportSelection) -> Result<Self, EngineError> {
-        let path = data.catalog();
-        let catalog = SqliteCatalog::open_reader(&path)?.ok_or(EngineError::NoCatalog { path })?;
-        let library = Arc::new(DiskLibrary::open_reader(&data.library())?);
+    pub(super) fn open(stores: &Stores, selection: &'a ExportSelection) -> Result<Self, EngineError> {
+        let data = stores.data();
+        let catalog = stores.catalog()?.ok_or(EngineError::NoCatalog { path: data.catalog() })?;
+        let library = stores.library()?;
         let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
         let to = catalog.applied_position()?.min(library.end()?);
         Ok(Self { library, derived, catalog, selection, to })

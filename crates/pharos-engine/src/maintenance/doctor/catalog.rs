@@ -1,16 +1,17 @@
 //! Checks the catalog: integrity of the file, and agreement with the library.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use pharos_core::{LibraryPosition, PageId};
 use pharos_store::catalog::{PageDetails, PageVersion};
-use pharos_store::{Catalog as _, DataDir, DiskLibrary, Library as _, PageState, SqliteCatalog, StoreError};
+use pharos_store::{Catalog, Library, PageState, StoreError};
 
 use super::library::LibraryContents;
 use super::{CheckedStore, DoctorProgress, Examination, ProgressCheck};
-use crate::EngineError;
+use crate::{EngineError, Stores};
 
 const DAMAGE: &str = "pages cannot be crawled and page reports are unavailable";
 const DISAGREEMENT: &str = "the crawl may repeat or miss pages; page reports and versions are wrong";
@@ -21,7 +22,7 @@ const RECHECK_DELAY: Duration = Duration::from_millis(200);
 
 /// The catalog, and the position it had applied when the check began.
 pub(super) struct OpenCatalog {
-    pub(super) catalog: SqliteCatalog,
+    pub(super) catalog: Arc<dyn Catalog>,
     applied: LibraryPosition,
     place: String,
 }
@@ -36,7 +37,8 @@ pub(super) struct CatalogSummary {
 }
 
 /// Opens the catalog. One that cannot be opened is reported as a finding.
-pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<OpenCatalog>, EngineError> {
+pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Result<Option<OpenCatalog>, EngineError> {
+    let data = stores.data();
     let place = data.catalog().display().to_string();
     for (ending, what) in [
         ("damaged", "kept by an earlier repair; can be deleted"),
@@ -49,12 +51,13 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
             exam.note(CheckedStore::Catalog, path.display(), what);
         }
     }
-    let opened = SqliteCatalog::open_reader(&data.catalog())
+    let opened = stores
+        .catalog()
         .and_then(|catalog| catalog.map(|catalog| Ok((catalog.applied_position()?, catalog))).transpose());
     match opened {
         Ok(Some((applied, catalog))) => Ok(Some(OpenCatalog { catalog, applied, place })),
         Ok(None) => {
-            if !DiskLibrary::open_reader(&data.library())?.files()?.is_empty() {
+            if !stores.library()?.volumes()?.is_empty() {
                 exam.needs.catalog = true;
                 exam.fault(CheckedStore::Catalog, place, "the catalog is missing", DAMAGE, CURE);
             }
@@ -72,7 +75,7 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
 /// Compares the catalog with the library.
 pub(super) fn examine(
     open: &OpenCatalog,
-    library: &DiskLibrary,
+    library: &dyn Library,
     contents: &LibraryContents,
     owned: bool,
     exam: &mut Examination,
@@ -109,7 +112,7 @@ pub(super) fn examine(
 
 fn compare(
     open: &OpenCatalog,
-    library: &DiskLibrary,
+    library: &dyn Library,
     contents: &LibraryContents,
     owned: bool,
     exam: &mut Examination,

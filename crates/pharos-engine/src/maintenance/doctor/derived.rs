@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pharos_core::LibraryPosition;
 use pharos_store::derived::{DerivedDefect, DerivedDefectKind, DerivedItem};
-use pharos_store::{DataDir, DerivedReader, DiskLibrary, Library as _, StoreError};
+use pharos_store::{DataDir, DerivedReader, Library, StoreError};
 
 use super::library::LibraryContents;
 use super::{CheckedStore, Examination};
@@ -23,7 +23,7 @@ const MANY_BYTES: u64 = 64 << 20;
 /// Verifies the derived files up to the position the catalog has applied.
 pub(super) fn examine(
     data: &DataDir,
-    library: &DiskLibrary,
+    library: &dyn Library,
     contents: &LibraryContents,
     applied: LibraryPosition,
     owned: bool,
@@ -124,7 +124,7 @@ fn numbers(data: &DataDir) -> Vec<u32> {
 /// Returns `true` if derived data covers more than the library. Alongside an owner, the library may just have grown.
 fn is_ahead(
     reader: &DerivedReader,
-    library: &DiskLibrary,
+    library: &dyn Library,
     end: LibraryPosition,
     owned: bool,
 ) -> Result<bool, EngineError> {

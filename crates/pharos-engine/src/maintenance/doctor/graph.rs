@@ -6,11 +6,11 @@ use std::time::Duration;
 use pharos_core::LibraryPosition;
 use pharos_graph::relations::unfinished_folders;
 use pharos_graph::{GraphError, Relations};
-use pharos_index::{Generations, IndexError};
-use pharos_store::{DataDir, StoreError};
+use pharos_index::IndexError;
+use pharos_store::StoreError;
 
 use super::{CheckedStore, Examination};
-use crate::EngineError;
+use crate::{EngineError, Stores};
 
 const COST: &str = "`pharos graph` and `pharos dedup` fail or report stale data; the index is unaffected";
 const CURE: &str = "`pharos graph build` or the next index build computes it again";
@@ -21,8 +21,8 @@ const RECHECKS: usize = 3;
 /// Returns the position up to which links were analysed, if the results are readable.
 ///
 /// Called before the library is read, which may grow in the meantime.
-pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Option<LibraryPosition> {
-    let folder = data.graph();
+pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Option<LibraryPosition> {
+    let folder = stores.data().graph();
     let mut opened = Relations::open(&folder);
     for _ in 0..RECHECKS {
         if matches!(opened, Ok(_) | Err(GraphError::NotBuilt { .. })) {
@@ -48,11 +48,12 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Option<LibraryPosi
 
 /// Compares the results with the library and looks for remains of interrupted builds.
 pub(super) fn examine(
-    data: &DataDir,
+    stores: &Stores,
     to: Option<LibraryPosition>,
     end: LibraryPosition,
     exam: &mut Examination,
 ) -> Result<(), EngineError> {
+    let data = stores.data();
     if let Some(to) = to.filter(|to| *to > end) {
         exam.needs.graph = true;
         let what = format!("it covers the library up to {to}, but the library ends at {end}");
@@ -63,8 +64,8 @@ pub(super) fn examine(
         return Ok(());
     }
     // Alongside a builder, this is the build in progress.
-    let _builder = match Generations::at(data.index()).lock_builder() {
-        Err(IndexError::BuildRunning { .. }) => return Ok(()),
+    let _builder = match stores.lock_builder() {
+        Err(EngineError::Index(IndexError::BuildRunning { .. })) => return Ok(()),
         builder => builder?,
     };
     for path in left()? {

@@ -6,14 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use pharos_core::{LibraryPosition, PageId};
-use pharos_index::generations::verify::{GenerationFlaw, GenerationProblem, check_generations};
-use pharos_index::{EmbeddedIndex, Generations, Index as _, IndexError, IndexView, Query, ResultFields};
-use pharos_store::{Catalog as _, DataDir, PageState};
+use pharos_index::generations::verify::{GenerationFlaw, GenerationProblem};
+use pharos_index::{Index, IndexError, IndexView, Query, ResultFields};
+use pharos_store::PageState;
 
 use super::catalog::{CatalogSummary, OpenCatalog};
 use super::library::LibraryContents;
 use super::{CheckedStore, DoctorProgress, Examination, ProgressCheck, page_id};
-use crate::EngineError;
+use crate::{EngineError, Stores};
 
 const DAMAGE: &str = "searches fail or miss pages";
 const MISSING: &str = "searches do not find the page";
@@ -26,7 +26,7 @@ const RECHECKS: usize = 5;
 
 /// The index, and the position it had applied when the check began.
 pub(super) struct OpenIndex {
-    index: EmbeddedIndex,
+    index: Arc<dyn Index>,
     view: Arc<dyn IndexView>,
     pub(super) at: LibraryPosition,
     /// Position covered by the history generation, which may be further.
@@ -35,8 +35,8 @@ pub(super) struct OpenIndex {
 }
 
 /// Verifies the generations and opens them. Damage is reported as a finding, and the index is not opened.
-pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<OpenIndex>, EngineError> {
-    let flaws = confirmed_flaws(data)?;
+pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Result<Option<OpenIndex>, EngineError> {
+    let flaws = confirmed_flaws(stores)?;
     let mut usable = true;
     for flaw in flaws {
         if flaw.problem == GenerationProblem::Leftover {
@@ -51,7 +51,7 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
     if !usable {
         return Ok(None);
     }
-    match open_view(data) {
+    match open_view(stores) {
         Err(EngineError::Index(
             error @ (IndexError::Tantivy { .. }
             | IndexError::Damaged { .. }
@@ -59,15 +59,15 @@ pub(super) fn open(data: &DataDir, exam: &mut Examination) -> Result<Option<Open
             | IndexError::OlderFormat { .. }),
         )) => {
             exam.needs.index = true;
-            exam.fault(CheckedStore::Index, data.index().display(), error, DAMAGE, CURE);
+            exam.fault(CheckedStore::Index, stores.data().index().display(), error, DAMAGE, CURE);
             Ok(None)
         }
         opened => opened.map(Some),
     }
 }
 
-fn open_view(data: &DataDir) -> Result<OpenIndex, EngineError> {
-    let index = EmbeddedIndex::open_reader(&data.index())?;
+fn open_view(stores: &Stores) -> Result<OpenIndex, EngineError> {
+    let index = stores.index()?;
     // A view of the index that matches this position.
     let (mut at, mut view) = (index.applied_position()?, index.view()?);
     for _ in 0..RECHECKS {
@@ -77,20 +77,22 @@ fn open_view(data: &DataDir) -> Result<OpenIndex, EngineError> {
         thread::sleep(RECHECK_DELAY * 2);
         (at, view) = (index.applied_position()?, index.view()?);
     }
-    let history = Generations::at(data.index()).current()?.history.map_or(LibraryPosition::START, |h| h.to);
-    let place = data.index().display().to_string();
+    let chain = stores.generations().map(|generations| generations.current()).transpose()?;
+    let history = chain.and_then(|chain| chain.history).map_or(LibraryPosition::START, |h| h.to);
+    let place = stores.data().index().display().to_string();
     Ok(OpenIndex { index, view, at, history, place })
 }
 
 /// Returns the flaws that repeated checks confirm. Commits, merges and installations can be observed half done.
-fn confirmed_flaws(data: &DataDir) -> Result<Vec<GenerationFlaw>, EngineError> {
-    let mut flaws = check_generations(&data.index())?;
+fn confirmed_flaws(stores: &Stores) -> Result<Vec<GenerationFlaw>, EngineError> {
+    let Some(generations) = stores.generations() else { return Ok(Vec::new()) };
+    let mut flaws = generations.check()?;
     for _ in 0..RECHECKS {
         if flaws.is_empty() {
             break;
         }
         thread::sleep(RECHECK_DELAY);
-        let again = check_generations(&data.index())?;
+        let again = generations.check()?;
         flaws.retain(|flaw| again.contains(flaw));
     }
     Ok(flaws)

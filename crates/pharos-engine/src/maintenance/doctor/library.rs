@@ -5,10 +5,8 @@ use std::collections::HashSet;
 use pharos_core::{LibraryPosition, PageId, SiteId};
 use pharos_crawl::robots::is_robots_txt;
 use pharos_store::catalog::Removal;
-use pharos_store::library::LibraryFileDefectKind;
-use pharos_store::{
-    DiskLibrary, Library as _, LibraryEvent, LibraryRecord, RecordContent, StoreError, StoredRecord,
-};
+use pharos_store::library::{LibraryFileDefectKind, LocalLibrary};
+use pharos_store::{Library, LibraryEvent, LibraryRecord, RecordContent, StoreError, StoredRecord};
 
 use super::{CheckedStore, DoctorProgress, Examination, LostRange, ProgressCheck};
 use crate::EngineError;
@@ -64,7 +62,7 @@ impl LibraryContents {
 
 /// Reads the library from start to end.
 pub(super) fn examine(
-    library: &DiskLibrary,
+    library: &dyn Library,
     owned: bool,
     index_at: LibraryPosition,
     exam: &mut Examination,
@@ -108,8 +106,13 @@ pub(super) fn examine(
     }
     exam.add_lost(&mut damaged, after, end);
     contents.current = surveyor.finish().current;
-    contents.end = library.intact_end(after)?;
-    examine_files(library, owned, after, exam)?;
+    contents.end = match library.local() {
+        Some(files) => {
+            examine_files(files, owned, after, exam)?;
+            files.intact_end(after)?
+        }
+        None => after,
+    };
     for (position, of) in revisits {
         if contents.at(of).is_some_and(|response| response.is_complete) {
             continue;
@@ -176,7 +179,7 @@ impl Examination {
 
 /// Checks the files. Alongside an owner, torn ends and leftovers are ignored: they may be in the process of being written.
 fn examine_files(
-    library: &DiskLibrary,
+    library: &dyn LocalLibrary,
     owned: bool,
     whole_up_to: LibraryPosition,
     exam: &mut Examination,

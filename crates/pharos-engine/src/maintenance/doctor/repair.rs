@@ -6,32 +6,30 @@ use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
 use pharos_crawl::CrawlScope;
 use pharos_graph::relations::{newest_folder, unfinished_folders};
-use pharos_index::Generations;
 use pharos_store::{
-    Catalog, DataDir, DerivedWriter, DiskLibrary, LibraryEvent, LibraryRecord, LibraryWriteOptions,
-    OwnerLock, PageState, RecordContent, StoreError,
+    Catalog, DerivedWriter, LibraryEvent, LibraryRecord, OwnerLock, PageState, RecordContent, StoreError,
 };
 
 use super::{CheckedStore, DoctorProgress, Examination, LostRange, ProgressCheck};
 use crate::build::history::rebuild_index;
 use crate::maintenance::rebuild::rebuild_catalog;
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, Stores};
 
 /// Repairs the findings of a check, as the owner of the data directory.
 pub(super) fn repair(
     owner: OwnerLock,
-    data: &DataDir,
+    stores: &Stores,
     config: &Config,
     exam: &Examination,
     check: ProgressCheck<'_>,
 ) -> Result<OwnerLock, EngineError> {
-    let needs = &exam.needs;
+    let (data, needs) = (stores.data(), &exam.needs);
     let mut owner = owner;
     if needs.library {
         check(DoctorProgress::Repairing(CheckedStore::Library))?;
-        let (writing, now) = (LibraryWriteOptions::from(&config.library), SystemClock.now());
         // Opening the library sets a torn end aside.
-        DiskLibrary::open_writer(&data.library(), writing, LibraryPosition::START, now)?.repair_files()?;
+        let library = stores.own_library(LibraryPosition::START, SystemClock.now())?;
+        library.local().map_or(Ok(()), |library| library.repair_files())?;
     }
     if !needs.derived.is_empty() {
         check(DoctorProgress::Repairing(CheckedStore::Derived))?;
@@ -39,8 +37,7 @@ pub(super) fn repair(
         needs.derived.iter().try_for_each(|number| derived.drop_file(*number))?;
     }
     if needs.catalog {
-        let damaged = data.root().join("catalog.db.damaged");
-        owner = rebuild_catalog(owner, data, config, Some(&damaged), &mut |_| {
+        owner = rebuild_catalog(owner, data, config, true, &mut |_| {
             check(DoctorProgress::Repairing(CheckedStore::Catalog)).is_ok()
         })?;
     }
@@ -56,7 +53,7 @@ pub(super) fn repair(
     owner = engine.close();
     if needs.graph || needs.unfinished_graph {
         check(DoctorProgress::Repairing(CheckedStore::Graph))?;
-        let _builder = Generations::at(data.index()).lock_builder()?;
+        let _builder = stores.lock_builder()?;
         let folder = data.graph();
         let mut left = unfinished_folders(&folder).map_err(StoreError::io("read", &folder))?;
         if needs.graph {
@@ -68,10 +65,9 @@ pub(super) fn repair(
     }
     if needs.index {
         rebuild_index(data, config, &mut |_| check(DoctorProgress::Repairing(CheckedStore::Index)))?;
-    } else if needs.sweep {
-        let generations = Generations::at(data.index());
+    } else if let Some(generations) = stores.generations().filter(|_| needs.sweep) {
         let _builder = generations.lock_builder()?;
-        generations.remove_unreferenced_generations(&generations.current()?)?;
+        generations.remove_unreferenced()?;
     }
     Ok(owner)
 }

@@ -5,7 +5,7 @@
 use pharos_core::PageUrl;
 use pharos_core::config::{KEYS, is_secret};
 use pharos_engine::{Order, execute_order};
-use pharos_store::{Catalog, CrawlRules, SqliteCatalog};
+use pharos_store::{Catalog, CrawlRules};
 use tokio::sync::oneshot;
 
 use super::settings_file::{SettingEdit, SettingsFile, edit_setting, parse_settings};
@@ -35,8 +35,8 @@ pub(super) async fn with_catalog<T: Default + Send + 'static>(
     app: &AppState,
     work: impl FnOnce(&Service, &dyn Catalog) -> Result<T, ServiceError> + Send + 'static,
 ) -> Result<T, ServiceError> {
-    spawn_blocking(app, |service| match SqliteCatalog::open_reader(&service.data.catalog())? {
-        Some(catalog) => work(service, &catalog),
+    spawn_blocking(app, |service| match service.stores.catalog()? {
+        Some(catalog) => work(service, &*catalog),
         None => Ok(T::default()),
     })
     .await

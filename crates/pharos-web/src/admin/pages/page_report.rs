@@ -106,7 +106,7 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
     spawn_blocking(app, move |service| {
         let config =
             service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
-        let report = recent_page_report(&service.data, &url, MAX_VERSIONS)?;
+        let report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
         let indexed = service.search.processor().page(url.id())?;
         let is_noindex = match &report {
             Some(report) if indexed.is_none() => page_status::is_noindex(service, report)?,
@@ -118,7 +118,7 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
             service.search.processor().run(&request)?.total == 0
         };
         Ok(PageRecord {
-            rules: explain_crawl_rules(&service.data, &config, url.as_str())?,
+            rules: explain_crawl_rules(&service.stores, &config, url.as_str())?,
             is_hidden,
             url,
             report,

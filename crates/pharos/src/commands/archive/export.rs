@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pharos_core::config::Config;
 use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
+use pharos_engine::Stores;
 use pharos_engine::exchange::data_feed::parse_time;
 use pharos_engine::exchange::export::{ExportFormat as Format, ExportSelection, ExportTarget, export};
-use pharos_index::EmbeddedIndex;
 use pharos_query::QueryProcessor;
 use pharos_store::DataDir;
 
@@ -64,8 +63,7 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
 
 /// Returns the pages that match a query.
 fn matching_pages(data: &DataDir, config: &Config, query: &str) -> anyhow::Result<HashSet<PageId>> {
-    let index = EmbeddedIndex::open_reader(&data.index())?;
-    let search = QueryProcessor::new(Arc::new(index), config);
+    let search = QueryProcessor::new(Stores::open(data, config)?.index()?, config);
     Ok(search.matching(query)?.into_iter().collect())
 }
 

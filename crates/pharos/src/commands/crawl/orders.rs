@@ -2,9 +2,8 @@
 
 use anyhow::{Context as _, bail};
 use pharos_core::{PageUrl, SiteName};
-use pharos_engine::{Order, execute_order};
+use pharos_engine::{Order, Stores, execute_order};
 use pharos_store::catalog::Removal;
-use pharos_store::{Catalog as _, SqliteCatalog};
 
 use crate::cli::{AddArgs, Global, RemoveArgs};
 use crate::{CommandOutcome, console, settings};
@@ -32,8 +31,8 @@ pub(crate) fn add(global: &Global, args: AddArgs) -> anyhow::Result<CommandOutco
 }
 
 fn proposals(global: &Global) -> anyhow::Result<CommandOutcome> {
-    let catalog = SqliteCatalog::open_reader(&settings::data_dir(global).catalog())?;
-    let list = catalog.map_or(Ok(Vec::new()), |catalog| catalog.submissions())?;
+    let stores = Stores::open(&settings::data_dir(global), &settings::load(global)?)?;
+    let list = stores.catalog()?.map_or(Ok(Vec::new()), |catalog| catalog.submissions())?;
     if global.json {
         console::print_json(&list)?;
     } else {

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
+use pharos_engine::Stores;
 use pharos_engine::status::page_report::{PageReport, VersionContent, page_report, read_version};
 use pharos_store::PageState;
 
@@ -11,15 +12,14 @@ use crate::cli::{Global, PageArgs};
 use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, args: PageArgs) -> anyhow::Result<CommandOutcome> {
-    let data = settings::data_dir(global);
-    settings::require_data_dir(&data)?;
+    let stores = settings::stores(global)?;
     let url = PageUrl::parse(&args.url).context("invalid URL")?;
-    let Some(report) = page_report(&data, &url)? else {
+    let Some(report) = page_report(&stores, &url)? else {
         console::print_message(global.quiet, &format!("unknown page {url}"));
         return Ok(CommandOutcome::NothingFound);
     };
     match args.show {
-        Some(number) => show(global, &args, &data, &report, number),
+        Some(number) => show(global, &args, &stores, &report, number),
         None if global.json => {
             console::print_json(&report)?;
             Ok(CommandOutcome::Good)
@@ -36,7 +36,7 @@ pub(crate) fn run(global: &Global, args: PageArgs) -> anyhow::Result<CommandOutc
 fn show(
     global: &Global,
     args: &PageArgs,
-    data: &pharos_store::DataDir,
+    stores: &Stores,
     report: &PageReport,
     number: usize,
 ) -> anyhow::Result<CommandOutcome> {
@@ -51,7 +51,7 @@ fn show(
     if wanted.kept == VersionContent::Dropped {
         bail!("version {number} of {} was dropped by the retention policy", report.page.url);
     }
-    let response = read_version(data, wanted.version.position)?;
+    let response = read_version(stores, wanted.version.position)?;
     let body = response.content(config.crawl.body_limit.bytes());
     if args.text || global.json {
         let page = pharos_html::extract_page(&report.page.url, response.header("Content-Type"), &body);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
-use pharos_core::config::CrawlConfig;
+use pharos_core::config::Config;
 use pharos_crawl::UrlExplanation;
 use pharos_crawl::rules::explain::RuleDecision;
 use pharos_engine::crawl::{CrawlSummary, EndReason};
-use pharos_engine::{Engine, EngineError, RunOptions};
-use pharos_store::{Catalog, DataDir, SqliteCatalog};
+use pharos_engine::{Engine, EngineError, RunOptions, Stores};
+use pharos_store::DataDir;
 
 use crate::cli::{CrawlArgs, CrawlOnlyArgs, Global};
 use crate::settings::{self, ConfigSource};
@@ -25,7 +25,7 @@ pub(crate) fn run(global: &Global, args: CrawlOnlyArgs) -> anyhow::Result<Comman
     });
     let config = source.load()?;
     if let Some(url) = &args.explain {
-        return explain(global, &data, &config.crawl, &seeds, url);
+        return explain(global, &data, &config, &seeds, url);
     }
     let root = data.root().to_path_buf();
     let engine = Arc::new(Engine::open(data, config, "crawl", false)?);
@@ -122,13 +122,12 @@ fn report(
 fn explain(
     global: &Global,
     data: &DataDir,
-    config: &CrawlConfig,
+    config: &Config,
     seeds: &[PageUrl],
     url: &str,
 ) -> anyhow::Result<CommandOutcome> {
-    let catalog = SqliteCatalog::open_reader(&data.catalog())?;
-    let catalog = catalog.as_ref().map(|catalog| catalog as &dyn Catalog);
-    let explanation = pharos_crawl::explain(catalog, config, seeds, url)?;
+    let catalog = Stores::open(data, config)?.catalog()?;
+    let explanation = pharos_crawl::explain(catalog.as_deref(), &config.crawl, seeds, url)?;
     if global.json {
         console::print_json(&explanation)?;
     } else {

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use pharos_core::Config;
+use pharos_engine::Stores;
 use pharos_learn::collection::Collection;
 use pharos_learn::compare::{ExperimentRules, error_rate, run_experiments};
 use pharos_learn::report::{EvaluationReport, Measure, evaluate, format_table};
@@ -40,7 +41,7 @@ pub(crate) fn run(global: &Global, args: &EvalRetrievalArgs) -> anyhow::Result<C
     let config = settings::load(global)?;
     let collection = Collection::read(&args.dir)?;
     let place = tempfile::tempdir().context("cannot create a directory for the index")?;
-    let trial = RetrievalEvaluation::index(&collection, place.path(), &config)?;
+    let trial = RetrievalEvaluation::index(&collection, Stores::scratch_index(place.path(), &config)?)?;
     let rankings = trial.run(&collection, &config)?;
     if let Some(file) = &args.run {
         write_run(file, &rankings, "pharos").with_context(|| format!("cannot write {}", file.display()))?;

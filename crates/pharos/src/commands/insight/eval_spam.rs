@@ -1,6 +1,7 @@
 //! `pharos eval spam`: measures the effect of ranking spam under both ways of combining score components.
 
 use anyhow::Context as _;
+use pharos_engine::Stores;
 use pharos_query::evaluate::spam;
 
 use crate::cli::Global;
@@ -9,7 +10,8 @@ use crate::{CommandOutcome, console, settings};
 pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let place = tempfile::tempdir().context("cannot create a directory for the index")?;
-    let gains = spam::measure_gains(place.path(), &config)?;
+    let gains =
+        spam::measure_gains(&config, |name| Stores::scratch_index(&place.path().join(name), &config))?;
     if global.json {
         console::print_json(&gains)?;
         return Ok(CommandOutcome::Good);

@@ -1,10 +1,9 @@
 //! `pharos graph …`: the link graph.
 
-use std::sync::Arc;
-
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
 use pharos_core::config::Config;
+use pharos_engine::Stores;
 use pharos_engine::build::link_analysis::{
     build_graph, measure_topical_locality, open_relations, rank_rules,
 };
@@ -15,7 +14,6 @@ use pharos_graph::rank::link_farm::simulate_farm;
 use pharos_graph::rank::pagerank::{PageRankOptions, RankScale, Teleport, page_rank, site_rank};
 use pharos_graph::statistics::{DegreeSummary, GraphStatistics, TopicalLocality};
 use pharos_graph::web::{Direction, GraphOptions};
-use pharos_index::EmbeddedIndex;
 use pharos_query::QueryProcessor;
 use serde::Serialize;
 
@@ -41,9 +39,7 @@ pub(crate) fn run(global: &Global, command: GraphCommand) -> anyhow::Result<Comm
 
 /// Opens the results of the last link analysis.
 pub(crate) fn open(global: &Global) -> anyhow::Result<Relations> {
-    let data = settings::data_dir(global);
-    settings::require_data_dir(&data)?;
-    Ok(open_relations(&data)?)
+    Ok(open_relations(&settings::stores(global)?)?)
 }
 
 /// Returns the number of a page by its URL.
@@ -412,8 +408,8 @@ struct Hubs {
 fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let relations = open(global)?;
-    let index = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?;
-    let search = QueryProcessor::new(Arc::new(index), &config);
+    let index = Stores::open(&settings::data_dir(global), &config)?.index()?;
+    let search = QueryProcessor::new(index, &config);
     let query = args.query.join(" ");
     let mut requested = args.root.max(1);
     // The graph may not contain all results; more are requested only if needed.

@@ -6,9 +6,7 @@ use crate::cli::Global;
 use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
-    let data = settings::data_dir(global);
-    settings::require_data_dir(&data)?;
-    let stats = data_dir_status(&data)?;
+    let stats = data_dir_status(&settings::stores(global)?)?;
     if global.json {
         console::print_json(&stats)?;
         return Ok(CommandOutcome::Good);

@@ -4,12 +4,11 @@ use crate::cli::{BackupArgs, Global, RestoreArgs};
 use crate::{CommandOutcome, commands, console, settings};
 
 pub(crate) fn backup(global: &Global, args: BackupArgs) -> anyhow::Result<CommandOutcome> {
-    let data = settings::data_dir(global);
-    settings::require_data_dir(&data)?;
+    let stores = settings::stores(global)?;
     let runtime = commands::runtime()?;
     let stop = runtime.block_on(async { console::stop_signal() })?;
     let line = console::progress();
-    let copied = pharos_engine::backup(&data, &args.to, |bytes| {
+    let copied = pharos_engine::backup(&stores, &args.to, |bytes| {
         line.set_message(format!("{} copied", console::bytes(bytes)));
         !*stop.borrow()
     });

@@ -3,7 +3,7 @@
 use pharos_engine::status::index_status::GenerationStatus;
 use pharos_engine::{BuildProgress, EngineError, build_history, index_status, roll_back};
 use pharos_index::IndexError;
-use pharos_index::generations::verify::{GenerationFlaw, GenerationReport, verify_generations};
+use pharos_index::generations::verify::{GenerationFlaw, GenerationReport};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
@@ -100,9 +100,7 @@ fn line(one: &GenerationStatus) -> String {
 }
 
 pub(crate) fn verify(global: &Global) -> anyhow::Result<CommandOutcome> {
-    let data = settings::data_dir(global);
-    settings::require_data_dir(&data)?;
-    let reports = verify_generations(&data.index())?;
+    let reports = settings::stores(global)?.require_generations("a verification")?.verify()?;
     let is_good = reports.iter().all(|report| report.flaws.is_empty());
     if global.json {
         let generations: Vec<_> = reports.iter().map(as_json).collect();

@@ -1,7 +1,6 @@
 //! `pharos index explain`: shows how a term is indexed.
 
-use anyhow::bail;
-use pharos_index::EmbeddedIndex;
+use anyhow::{Context as _, bail};
 use pharos_index::statistics::{TermInField, TermReport};
 
 use crate::cli::{Global, IndexExplainArgs};
@@ -11,12 +10,12 @@ use crate::{CommandOutcome, console, settings};
 const MAX_TERM: usize = 1_000;
 
 pub(crate) fn run(global: &Global, args: &IndexExplainArgs) -> anyhow::Result<CommandOutcome> {
-    let data = settings::data_dir(global);
-    settings::require_data_dir(&data)?;
+    let stores = settings::stores(global)?;
     if args.term.len() > MAX_TERM {
         bail!("the text has {} bytes: the maximum is {MAX_TERM}", args.term.len());
     }
-    let index = EmbeddedIndex::open_reader(&data.index())?;
+    let index = stores.index()?;
+    let index = index.generational().context(super::NO_POSTING_LISTS)?;
     let explanation = index.explain(&args.term, args.field.as_deref(), args.count.min(1_000))?;
     if global.json {
         console::print_json(&explanation)?;

@@ -1,6 +1,6 @@
 //! `pharos index stats`: statistics of the inverted files, with textbook estimates.
 
-use pharos_index::EmbeddedIndex;
+use anyhow::Context as _;
 use pharos_index::statistics::{
     CollectionStatistics, CostEstimates, EstimateParameters, FieldStatistics, FrequencyRank, IndexStatistics,
     StatisticsOptions, ZipfFit,
@@ -10,9 +10,8 @@ use crate::cli::{EstimateArgs, Global, IndexStatsArgs};
 use crate::{CommandOutcome, commands, console, settings};
 
 pub(crate) fn run(global: &Global, args: &IndexStatsArgs) -> anyhow::Result<CommandOutcome> {
-    let data = settings::data_dir(global);
-    settings::require_data_dir(&data)?;
-    let index = EmbeddedIndex::open_reader(&data.index())?;
+    let index = settings::stores(global)?.index()?;
+    let index = index.generational().context(super::NO_POSTING_LISTS)?;
     let rules = StatisticsOptions {
         field: args.field.clone(),
         last_rank: args.ranks,
@@ -22,7 +21,7 @@ pub(crate) fn run(global: &Global, args: &IndexStatsArgs) -> anyhow::Result<Comm
     let stop = runtime.block_on(async { console::stop_signal() })?;
     let line = console::progress();
     line.set_message("reading the generations");
-    let statistics = index.statistics(&rules, |at| {
+    let statistics = index.statistics(&rules, &mut |at| {
         line.set_message(format!("counting field {}: {} of {} terms", at.field, at.done, at.all));
         !*stop.borrow()
     });

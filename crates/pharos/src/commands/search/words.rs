@@ -6,8 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
+use pharos_engine::Stores;
 use pharos_engine::build::new_words::discover_words;
-use pharos_index::{EmbeddedIndex, Generations, Index as _};
 use pharos_text::dictionary::Dictionary;
 use pharos_text::new_words::{
     DiscoveryRules, NewWordCandidate, PrunedCounts, QueryRules, QueryWord, from_queries,
@@ -42,7 +42,7 @@ struct ListedWord<'a> {
 
 fn list(global: &Global, args: &WordsListArgs) -> anyhow::Result<CommandOutcome> {
     let words = read(global)?;
-    let view = EmbeddedIndex::open_reader(&settings::data_dir(global).index())?.view()?;
+    let view = Stores::open(&settings::data_dir(global), &settings::load(global)?)?.index()?.view()?;
     let wanted = |kind: WordKind| args.kind.as_deref().is_none_or(|name| name == kind.to_string());
     let listed: Vec<ListedWord<'_>> = words
         .iter()
@@ -294,7 +294,7 @@ fn read_input(file: &str) -> anyhow::Result<String> {
 
 /// Returns the path of the vocabulary file.
 fn path(global: &Global) -> PathBuf {
-    Generations::at(settings::data_dir(global).index()).words_file()
+    settings::data_dir(global).words()
 }
 
 /// Reads the vocabulary and reports invalid lines.

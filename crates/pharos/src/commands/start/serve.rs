@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use pharos_engine::Stores;
 use pharos_engine::build::runner::BuildRunner;
-use pharos_index::EmbeddedIndex;
 use pharos_mining::Logs;
 use pharos_mining::system::SystemCounters;
 use pharos_query::SearchService;
-use pharos_store::DiskLibrary;
 use pharos_web::Service;
 
 use crate::cli::{Global, ListenArgs};
@@ -24,14 +23,16 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
     pharos_web::check_desk(&config)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
-    let index = Arc::new(EmbeddedIndex::open_reader(&data.index())?);
-    index.serve()?;
+    let stores = Stores::open(&data, &config)?;
+    let index = stores.index()?;
+    Arc::clone(&index).serve()?;
     let logs = Logs::open(&data, &config, SystemCounters::default);
     let search = Arc::new(SearchService::open(index, logs, &data.models(), &config)?);
     let service = Service {
         data: data.clone(),
         search: Arc::clone(&search),
-        library: Arc::new(DiskLibrary::open_reader(&data.library())?),
+        library: stores.library()?,
+        stores,
         config: Arc::new(config.clone()),
         metrics: pharos_web::install_metrics()?,
         settings: source.for_desk(),

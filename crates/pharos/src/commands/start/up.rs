@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use pharos_core::PageUrl;
 use pharos_engine::control::dispatch::WakeReason;
-use pharos_engine::{Engine, EngineError, RunOptions};
+use pharos_engine::{Engine, EngineError, RunOptions, Stores};
 use pharos_mining::Logs;
 use pharos_query::SearchService;
 use pharos_store::DataDir;
@@ -59,6 +59,7 @@ pub(crate) async fn up(
         data: data.clone(),
         search: Arc::clone(&search),
         library: engine.library(),
+        stores: Stores::open(&data, &config)?,
         config: Arc::new(config),
         metrics: pharos_web::install_metrics()?,
         settings: source.for_desk(),
