@@ -29,8 +29,10 @@ ALLOWED = {
 # The ground truth of the tests shares no code with the crates under test.
 INDEPENDENT = {"pharos-testweb"}
 
-# Crates that may use the loopback web as a dev-dependency.
-TESTWEB_IN_TESTS = {"pharos", "pharos-crawl", "pharos-engine", "pharos-web"}
+# Further arrows that only dev-dependencies may use.
+ALLOWED_IN_TESTS = {
+    "pharos-web": {"pharos-index"},  # its tests fill a small real index; its code receives a search service
+}
 
 
 def allowed(source, target, kind):
@@ -39,10 +41,8 @@ def allowed(source, target, kind):
         return False
     if target == "pharos-core":
         return True
-    if target == "pharos-testweb" and kind == "dev":
-        return source in TESTWEB_IN_TESTS
-    if (source, target, kind) == ("pharos-web", "pharos-index", "dev"):
-        return True  # its tests fill a small real index; its code receives a search service
+    if kind == "dev" and target in ALLOWED_IN_TESTS.get(source, set()):
+        return True
     arrows = ALLOWED.get(source, set())
     return ANY in arrows or target in arrows
 
@@ -57,6 +57,16 @@ def violations(edges, crates):
             errors.append(f"{source} -> {target} is not an allowed dependency: remove it from [{section}] of "
                          f"crates/{source}/Cargo.toml, or pass the data in from the caller")
     return errors
+
+
+def unused(edges):
+    """Return an error message for each allowed arrow that no crate uses."""
+    used = {(source, target) for source, target, kind in edges if kind != "dev"}
+    used_in_tests = {(source, target) for source, target, kind in edges if kind == "dev"}
+    tables = [("ALLOWED", ALLOWED, used), ("ALLOWED_IN_TESTS", ALLOWED_IN_TESTS, used_in_tests)]
+    return [f"{source} -> {target} is allowed but not used: remove it from {name} in tools/arrows.py"
+            for name, table, edges in tables for source, targets in table.items()
+            for target in sorted(targets - {ANY}) if (source, target) not in edges]
 
 
 def edges_of(packages):
@@ -86,7 +96,7 @@ def main():
         targets = sorted({target.removeprefix("pharos-") + (" (tests)" if kind == "dev" else "")
                           for origin, target, kind in edges if origin == source})
         print(f"  {source:<16} -> {', '.join(targets) or '-'}")
-    errors = violations(edges, crates) + unclear_run(metadata)
+    errors = violations(edges, crates) + unused(edges) + unclear_run(metadata)
     for error in errors:
         print(f"arrows: {error}", file=sys.stderr)
     if not errors:

@@ -203,10 +203,21 @@ class Arrows(unittest.TestCase):
             self.assertEqual(1, len(self.errors(edge)), edge)
 
     def test_the_loopback_web(self):
-        self.assertEqual([], self.errors(("pharos-crawl", "pharos-testweb", "dev")))
+        self.assertEqual([], self.errors(("pharos", "pharos-testweb", "dev")))
         for edge in [("pharos-crawl", "pharos-testweb", None), ("pharos-query", "pharos-testweb", "dev"),
                      ("pharos-testweb", "pharos-core", None), ("pharos-testweb", "pharos-core", "dev")]:
             self.assertEqual(1, len(self.errors(edge)), edge)
+
+    def test_unused_arrows_are_named(self):
+        tables = [(arrows.ALLOWED, None), (arrows.ALLOWED_IN_TESTS, "dev")]
+        edges = {(source, target, kind) for table, kind in tables
+                 for source, targets in table.items() for target in targets - {arrows.ANY}}
+        self.assertEqual([], arrows.unused(edges))
+        for edge in edges:
+            self.assertEqual(1, len(arrows.unused(edges - {edge})), edge)
+        # A dev-dependency alone does not need an arrow for the code.
+        only_in_tests = edges - {("pharos-web", "pharos-mining", None)} | {("pharos-web", "pharos-mining", "dev")}
+        self.assertIn("pharos-web -> pharos-mining", arrows.unused(only_in_tests)[0])
 
     def test_an_unknown_crate_is_named(self):
         self.assertIn("pharos-attic", arrows.violations(set(), {"pharos-attic"})[0])

@@ -61,13 +61,3 @@ pub use maintenance::retention::compact;
 pub use maintenance::rollback::roll_back;
 pub use status::index_status::index_status;
 pub use stores::Stores;
-
-/// Items of `pharos-crawl` for crates above the engine.
-pub mod crawl {
-    pub use pharos_crawl::fetch::address::names_private_host;
-    pub use pharos_crawl::fetch::user_agent;
-    pub use pharos_crawl::politeness::site_settings::{SiteSettings, SiteSettingsTable};
-    pub use pharos_crawl::robots::{is_robots_txt, product_token};
-    pub use pharos_crawl::rules::explain::{RuleDecision, RuleResult};
-    pub use pharos_crawl::{CrawlStatus, CrawlSummary, EndReason, UrlExplanation};
-}

@@ -1,5 +1,6 @@
 //! Status and metrics of the engine, the index, pages and the machine.
 
+pub mod crawl_policy;
 pub mod data_dir;
 pub mod engine_status;
 pub mod index_status;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use pharos_engine::crawl::CrawlStatus;
+use pharos_crawl::CrawlStatus;
 use serde::Serialize;
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;

@@ -39,15 +39,29 @@ pub enum CrawlPhase {
     Running,
     /// Nothing to crawl: no page has been added yet.
     Empty,
-    Ended(EndReason),
+    /// Ended because no page is due.
+    NothingDue,
+    /// Ended by `crawl.max_pages`.
+    PageLimit,
+    /// Ended by `crawl.run_for`.
+    TimeLimit,
+    /// Ended by `crawl.max_disk`.
+    DiskLimit,
+    Stopped,
     Failed(String),
 }
 
 impl CrawlPhase {
     pub(crate) fn from_result(result: &Result<CrawlSummary, EngineError>) -> Self {
         match result {
-            Ok(summary) => Self::Ended(summary.ended),
-            Err(EngineError::Stopped) => Self::Ended(EndReason::Stopped),
+            Ok(summary) => match summary.ended {
+                EndReason::NothingDue => Self::NothingDue,
+                EndReason::MaxPages => Self::PageLimit,
+                EndReason::Time => Self::TimeLimit,
+                EndReason::Disk => Self::DiskLimit,
+                EndReason::Stopped => Self::Stopped,
+            },
+            Err(EngineError::Stopped) => Self::Stopped,
             Err(EngineError::NoSeeds { .. }) => Self::Empty,
             Err(error) => Self::Failed(error.to_string()),
         }
@@ -262,7 +276,7 @@ mod tests {
             CrawlPhase::Replaying,
             CrawlPhase::Running,
             CrawlPhase::Empty,
-            CrawlPhase::Ended(EndReason::MaxPages),
+            CrawlPhase::PageLimit,
             CrawlPhase::Failed("no \"contact\"".into()),
         ] {
             let status = EngineStatus { phase, ..EngineStatus::default() };

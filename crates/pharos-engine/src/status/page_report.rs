@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use pharos_core::config::Config;
 use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
-use pharos_crawl::UrlExplanation;
 use pharos_store::catalog::{PageDetails, PageVersion, RobotsState};
 use pharos_store::{Catalog, LibraryPosition, PageState, RawResponse, RecordContent, StoreError};
 use serde::Serialize;
@@ -134,16 +132,6 @@ fn wait_reason(catalog: &dyn Catalog, url: &PageUrl) -> Result<Option<WaitReason
     }
     let not_before = catalog.site(url.site().id())?.and_then(|site| site.not_before);
     Ok(not_before.filter(|until| *until > SystemClock.now()).map(WaitReason::Moment))
-}
-
-/// Explains how the rules of the current crawl apply to a URL.
-pub fn explain_crawl_rules(
-    stores: &Stores,
-    config: &Config,
-    url: &str,
-) -> Result<UrlExplanation, EngineError> {
-    let catalog = stores.catalog()?;
-    Ok(pharos_crawl::explain(catalog.as_deref(), &config.crawl, &[], url)?)
 }
 
 /// Reads the response of a version.

@@ -157,7 +157,11 @@ pub(crate) fn state_name(live: Option<&EngineStatus>) -> &'static str {
         CrawlPhase::Running if live.disk_low => "no-room",
         CrawlPhase::Running => "running",
         CrawlPhase::Empty => "empty",
-        CrawlPhase::Ended(_) => "ended",
+        CrawlPhase::NothingDue
+        | CrawlPhase::PageLimit
+        | CrawlPhase::TimeLimit
+        | CrawlPhase::DiskLimit
+        | CrawlPhase::Stopped => "ended",
         CrawlPhase::Failed(_) => "failed",
     }
 }

@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use pharos_core::config::SubmissionPolicy;
 use pharos_core::{Config, PageUrl};
-use pharos_engine::crawl::{product_token, user_agent};
+use pharos_engine::status::crawl_policy::CrawlerIdentity;
 use url::form_urlencoded;
 
 use self::verdict::PageVerdict;
@@ -118,16 +118,15 @@ impl BotPage {
     fn new(visitor: &Visitor, config: &Config) -> Self {
         let messages = visitor.messages();
         let (crawl, web) = (&config.crawl, &config.web);
-        let agent = user_agent(&crawl.agent, &crawl.contact);
-        let token = String::from_utf8_lossy(product_token(crawl.agent.trim().as_bytes())).into_owned();
+        let CrawlerIdentity { user_agent, product_token } = CrawlerIdentity::from_config(crawl);
         let contact = if web.contact.trim().is_empty() { &crawl.contact } else { &web.contact };
         let contact = contact.trim();
         Self {
             frame: PageFrame::new(visitor, config),
             query: "",
             focus: false,
-            agent: String::from_utf8_lossy(agent.as_bytes()).into_owned(),
-            token: if token.is_empty() { "*".into() } else { token },
+            agent: user_agent,
+            token: if product_token.is_empty() { "*".into() } else { product_token },
             contact: if contact.is_empty() { messages.bot_no_contact.into() } else { contact.into() },
             contact_link: contact_link(contact),
             crawl_rules: crawl_rules(config, messages),

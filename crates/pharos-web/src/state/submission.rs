@@ -8,7 +8,7 @@ use pharos_core::PageUrl;
 use pharos_core::config::SubmissionPolicy;
 use pharos_engine::Order;
 use pharos_engine::control::orders::{Enqueued, enqueue_order, pending_orders};
-use pharos_engine::crawl::{is_robots_txt, names_private_host};
+use pharos_engine::status::crawl_policy::may_be_submitted;
 use pharos_store::{Catalog, StoreError};
 
 use super::{AppState, Service, ServiceError};
@@ -47,7 +47,7 @@ impl AppState {
         if config.web.submit == SubmissionPolicy::Off {
             return Ok(Submitted::Off);
         }
-        if is_robots_txt(&url) || (names_private_host(&url) && !config.crawl.allow_private) {
+        if !may_be_submitted(&config.crawl, &url) {
             return Ok(Submitted::OutOfReach);
         }
         let client = &visitor.client;

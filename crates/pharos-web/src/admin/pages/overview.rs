@@ -7,7 +7,6 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_core::{Clock as _, SystemClock};
-use pharos_engine::crawl::EndReason;
 use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine_status};
 use pharos_engine::{CrawlOrder, Order};
 use pharos_store::catalog::CatalogCounts;
@@ -152,14 +151,11 @@ fn state_text(m: &'static PageMessages, live: Option<&EngineStatus>) -> String {
         CrawlPhase::Running if live.disk_low => m.is_disk_full.into(),
         CrawlPhase::Running => fill(m.is_running, &[&live.command]),
         CrawlPhase::Empty => m.is_empty.into(),
-        CrawlPhase::Ended(why) => match why {
-            EndReason::NothingDue => m.ended_nothing_due,
-            EndReason::MaxPages => m.ended_max_pages,
-            EndReason::Time => m.ended_time,
-            EndReason::Disk => m.ended_disk,
-            EndReason::Stopped => m.ended_stopped,
-        }
-        .into(),
+        CrawlPhase::NothingDue => m.ended_nothing_due.into(),
+        CrawlPhase::PageLimit => m.ended_max_pages.into(),
+        CrawlPhase::TimeLimit => m.ended_time.into(),
+        CrawlPhase::DiskLimit => m.ended_disk.into(),
+        CrawlPhase::Stopped => m.ended_stopped.into(),
         CrawlPhase::Failed(error) => fill(m.has_failed, &[error]),
     }
 }

@@ -7,10 +7,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_core::PageUrl;
 use pharos_engine::Order;
-use pharos_engine::crawl::{RuleDecision, UrlExplanation};
-use pharos_engine::status::page_report::{
-    PageReport, VersionContent, explain_crawl_rules, recent_page_report,
-};
+use pharos_engine::status::crawl_policy::{RuleVerdict, rule_verdicts};
+use pharos_engine::status::page_report::{PageReport, VersionContent, recent_page_report};
 use pharos_query::IndexedPage;
 use pharos_query::SearchRequest;
 use pharos_store::PageState;
@@ -66,7 +64,7 @@ struct PageRecord {
     url: PageUrl,
     report: Option<PageReport>,
     indexed: Option<IndexedPage>,
-    rules: UrlExplanation,
+    rules: Vec<RuleVerdict>,
     is_noindex: bool,
     is_hidden: bool,
 }
@@ -118,7 +116,7 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
             service.search.processor().run(&request)?.total == 0
         };
         Ok(PageRecord {
-            rules: explain_crawl_rules(&service.stores, &config, url.as_str())?,
+            rules: rule_verdicts(&service.stores, &config, url.as_str())?,
             is_hidden,
             url,
             report,
@@ -158,10 +156,10 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
     if record.indexed.is_some() {
         return m.why_found.into();
     }
-    let refusal = record.rules.refusal().map(|line| line.why.clone());
+    let refusal = record.rules.iter().find(|rule| rule.admits == Some(false)).map(|rule| &rule.reason);
     let Some(report) = &record.report else {
         return match refusal {
-            Some(why) => fill(m.why_unknown_refused, &[&why]),
+            Some(reason) => fill(m.why_unknown_refused, &[reason]),
             None => m.why_unknown.into(),
         };
     };
@@ -174,7 +172,7 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
         PageState::Failed => fill(m.why_failed, &[&reason]),
         PageState::Waiting if !reason.is_empty() => fill(m.why_waits_for, &[&reason]),
         PageState::Waiting => match refusal {
-            Some(why) => fill(m.why_waits_for, &[&why]),
+            Some(reason) => fill(m.why_waits_for, &[reason]),
             None => m.why_waiting.into(),
         },
         // A stored page that a rule now forbids is no longer shown.
@@ -214,15 +212,16 @@ fn discovery(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> Repor
 
 /// Lists the rulings of the crawl rules, including robots.txt.
 fn rules(record: &PageRecord, m: &'static PageMessages) -> ReportStep {
-    let lines = record.rules.lines.iter().map(|line| {
-        let ruling = match line.ruling {
-            RuleDecision::Admits => m.admits,
-            RuleDecision::Refuses => m.refuses,
-            RuleDecision::Open => m.undecided,
+    let lines = record.rules.iter().map(|verdict| {
+        let ruling = match verdict.admits {
+            Some(true) => m.admits,
+            Some(false) => m.refuses,
+            None => m.undecided,
         };
-        format!("{}: {ruling} – {}", line.rule, line.why)
+        format!("{}: {ruling} – {}", verdict.rule, verdict.reason)
     });
-    let css_class = if record.rules.admitted { "good" } else { "bad" };
+    let is_refused = record.rules.iter().any(|verdict| verdict.admits == Some(false));
+    let css_class = if is_refused { "bad" } else { "good" };
     ReportStep { title: m.step_rules, css_class, lines: lines.collect(), links: Vec::new() }
 }
 

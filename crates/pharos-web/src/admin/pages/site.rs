@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::{Config, PageUrl, SiteName};
 use pharos_engine::Order;
-use pharos_engine::crawl::SiteSettingsTable;
+use pharos_engine::status::crawl_policy::request_delay;
 use pharos_store::catalog::{PageDetails, Removal, RobotsFile, RobotsState, SiteRow};
 
 use super::commands::{change_rules, execute, record_and_redirect, replace_settings, with_catalog};
@@ -169,16 +169,9 @@ impl RobotsView {
 
 /// Returns the delay between two requests that the settings give a site.
 fn delay(config: &Config, site: &SiteName, messages: &Messages) -> String {
-    let table = SiteSettingsTable::parse(&config.crawl.site_settings).unwrap_or_default();
-    let own = table.settings_for(site);
-    let limits = config.crawl.politeness_limits_of(own.politeness.unwrap_or(config.crawl.politeness));
-    match own.delay {
-        Some(delay) => messages.duration(delay),
-        None if limits.day_delay == limits.night_delay => messages.duration(limits.day_delay),
-        None => {
-            format!("{} / {}", messages.duration(limits.day_delay), messages.duration(limits.night_delay))
-        }
-    }
+    let delay = request_delay(&config.crawl, site);
+    let day = messages.duration(delay.day);
+    if delay.day == delay.night { day } else { format!("{day} / {}", messages.duration(delay.night)) }
 }
 
 /// Returns the options that `crawl.site_settings` has for this site.

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
 use pharos_core::config::Config;
-use pharos_crawl::UrlExplanation;
 use pharos_crawl::rules::explain::RuleDecision;
-use pharos_engine::crawl::{CrawlSummary, EndReason};
+use pharos_crawl::{CrawlSummary, EndReason, UrlExplanation};
 use pharos_engine::{Engine, EngineError, RunOptions, Stores};
 use pharos_store::DataDir;
 
