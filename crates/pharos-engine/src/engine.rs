@@ -11,6 +11,7 @@ use pharos_core::{Clock, PageUrl, SystemClock};
 use pharos_crawl::rules::scope::apply_changed_settings;
 use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_from_config};
 use pharos_index::Index;
+use pharos_mining::machine::disk_space;
 use pharos_mining::system::SystemCounters;
 use pharos_store::{
     Catalog, CrawlRules, DataDir, DerivedWriter, Library, LibraryEvent, LibraryRecord, OwnerLock,
@@ -31,7 +32,7 @@ use crate::stages::apply_stage::RecordApplier;
 use crate::stages::carry_over::CarryOver;
 use crate::stages::crawl_log::CrawlLog;
 use crate::stages::ingest::IngestPipeline;
-use crate::status::data_dir::{disk_usage, free_disk_space};
+use crate::status::data_dir::disk_usage;
 use crate::status::engine_status::CrawlPhase;
 use crate::status::stage_metrics::{PipelineStage, StageMetrics, readings};
 use crate::stores::{Stores, roll_back_damaged_history};
@@ -457,7 +458,7 @@ async fn watch_disk_space(data: DataDir, config: watch::Receiver<Arc<Config>>, s
         if most > 0 && disk_usage(data.root()) > most {
             status.set_full();
         }
-        if let Some(free) = free_disk_space(data.root()) {
+        if let Some((_, free)) = disk_space(data.root()) {
             let low = free < floor;
             if low != status.is_disk_low() {
                 status.set_disk_low(low);

@@ -35,7 +35,7 @@
 //! * [`maintenance`]: backup, doctor, rebuild, compaction, rollback.
 //! * [`exchange`]: import, export, data feeds.
 //! * [`control`]: orders and reconfiguration.
-//! * [`status`]: status and metrics of engine, index, pages and machine.
+//! * [`status`]: status and metrics of engine, threads, index and pages.
 
 pub mod build;
 pub mod control;

@@ -43,6 +43,7 @@ pub mod clicks;
 pub mod import;
 pub mod log;
 mod log_statistics;
+pub mod machine;
 pub mod queries;
 pub mod system;
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! fixed size: each bucket is a tenth wider than the previous one, so that a percentile is accurate to about
 //! five percent.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::LogWriter;
 use crate::log::records::{CacheUse, LogKind, LogRecord, timestamp};
+use crate::machine::{MachineReading, own_processor_seconds};
 
 /// The state of the system over a time slot. Counters are the increments within it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -122,7 +122,7 @@ impl SystemLogger {
         now: Timestamp,
         readings: impl Fn() -> SystemCounters + Send + Sync + 'static,
     ) -> Self {
-        let begun = SlotStart { at: now, readings: readings(), lost: 0, processor: processor_seconds() };
+        let begun = SlotStart { at: now, readings: readings(), lost: 0, processor: own_processor_seconds() };
         Self {
             readings: Box::new(readings),
             counters: QueryCounters::default(),
@@ -171,7 +171,7 @@ impl SystemLogger {
 
     fn end(&self, begun: &mut SlotStart, now: Timestamp, lost: u64) -> SystemRecord {
         let readings = self.readings();
-        let processor = processor_seconds();
+        let (processor, machine) = (own_processor_seconds(), MachineReading::now(&self.root));
         let (queries, latency) = self.times.take();
         let record = SystemRecord {
             from: begun.at,
@@ -181,10 +181,10 @@ impl SystemLogger {
             latency,
             log_lost: added(lost, begun.lost),
             machine: MachineStatus {
-                memory: resident_memory(),
+                memory: machine.own_memory,
                 processor_seconds: processor.zip(begun.processor).map(|(now, before)| round(now - before)),
-                load: load(),
-                disk_free: disk_free(&self.root),
+                load: machine.load,
+                disk_free: machine.disk.map(|(_, free)| free),
             },
         };
         *begun = SlotStart { at: now, readings, lost, processor };
@@ -261,33 +261,6 @@ impl Histogram {
         let mean = Some(round(micros as f64 / 1000.0 / total as f64));
         (total, QueryLatency { p50: below(0.5), p90: below(0.9), p99: below(0.99), mean })
     }
-}
-
-/// Linux counts process time in hundredths of a second on every machine.
-const TICKS_PER_SECOND: f64 = 100.0;
-
-fn processor_seconds() -> Option<f64> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is a name in brackets that may contain spaces; fields 12 and 13 after it are user and
-    // system time.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let ticks = fields.next()?.parse::<u64>().ok()?.checked_add(fields.next()?.parse().ok()?)?;
-    Some(ticks as f64 / TICKS_PER_SECOND)
-}
-
-fn resident_memory() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
-}
-
-fn load() -> Option<f64> {
-    fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
-}
-
-fn disk_free(root: &std::path::Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(root).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 #[cfg(test)]

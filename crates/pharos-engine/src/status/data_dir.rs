@@ -53,9 +53,3 @@ pub(crate) fn disk_usage(path: &Path) -> u64 {
     }
     fs::read_dir(path).map_or(0, |entries| entries.flatten().map(|e| disk_usage(&e.path())).sum())
 }
-
-/// Returns the free bytes of the file system of `path`, if known.
-pub(crate) fn free_disk_space(path: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(path).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-}

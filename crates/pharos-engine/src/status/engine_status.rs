@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 
 use pharos_core::{Clock as _, SystemClock, Timestamp};
 use pharos_crawl::{CrawlStatus, CrawlSummary, EndReason};
+use pharos_mining::machine::ThreadReading;
 use pharos_store::DataDir;
 use serde::{Deserialize, Serialize};
 
-use crate::status::machine::{ThreadReading, thread_readings};
 use crate::status::stage_metrics::{PipelineStage, StageMetrics};
+use crate::status::stage_threads::stage_threads;
 use crate::{Engine, EngineError};
 
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(1);
@@ -208,7 +209,7 @@ impl StatusWriter {
         )();
         let waiting =
             PipelineStage::ALL.map(|stage| (stage.name().to_string(), self.stage_metrics.queued(stage)));
-        let stages = thread_readings().into_iter().map(|(stage, used)| (stage.to_string(), used));
+        let stages = stage_threads().into_iter().map(|(stage, used)| (stage.to_string(), used));
         EngineStatus {
             at: SystemClock.now(),
             since: self.since,

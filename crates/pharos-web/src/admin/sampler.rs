@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine_status};
-use pharos_engine::status::machine::{MachineReading, ThreadReading, thread_readings};
+use pharos_engine::status::stage_threads::stage_threads;
+use pharos_mining::machine::{MachineReading, ThreadReading};
 use pharos_store::DataDir;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -116,7 +117,7 @@ impl Sampler {
             at: Instant::now(),
             live: read_engine_status(&self.data),
             machine: MachineReading::now(self.data.root()),
-            own: thread_readings(),
+            own: stage_threads(),
         }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use pharos_engine::status::engine_status::EngineStatus;
-use pharos_engine::status::machine::ThreadReading;
+use pharos_mining::machine::ThreadReading;
 use serde::Serialize;
 
 /// Threads that use more than this share of a CPU each are CPU-bound.

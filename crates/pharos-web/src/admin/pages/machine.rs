@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use pharos_engine::status::machine::MachineReading;
+use pharos_mining::machine::MachineReading;
 
 use super::charts::{Chart, format_bytes, format_value};
 use super::commands::spawn_blocking;

@@ -1,4 +1,4 @@
-//! Metrics of the machine and of the threads of each stage: CPU, memory, disk, network.
+//! Metrics of the machine, of this process and of its threads: CPU, memory, disk, network.
 //!
 //! The source is `/proc` of Linux. Counters only grow, so the difference of two readings covers the time between them. A
 //! value that the system does not provide is `None`, never zero.
@@ -46,7 +46,6 @@ impl MachineReading {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let stat = read("/proc/stat");
         let (busy, waited) = processor_seconds(&stat).unzip();
-        let disk = rustix::fs::statvfs(data).ok();
         let pressure = |of: &str| average(&read(&format!("/proc/pressure/{of}")));
         Self {
             processors: stat
@@ -59,10 +58,7 @@ impl MachineReading {
             load: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()),
             memory: memory(&read("/proc/meminfo")),
             own_memory: kilobytes(&read("/proc/self/status"), "VmRSS:"),
-            disk: disk.map(|disk| {
-                let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
-                (bytes(disk.f_blocks), bytes(disk.f_bavail))
-            }),
+            disk: disk_space(data),
             disk_traffic: disk_traffic(&read("/proc/diskstats")),
             network: network(&read("/proc/net/dev")),
             pressure: ["cpu", "io", "memory"].map(pressure),
@@ -70,7 +66,20 @@ impl MachineReading {
     }
 }
 
-/// Resource usage of the threads of a stage since they were started.
+/// Returns the total and the free bytes of the file system of `path`, if known.
+pub fn disk_space(path: &Path) -> Option<(u64, u64)> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
+    Some((bytes(disk.f_blocks), bytes(disk.f_bavail)))
+}
+
+/// Returns the CPU seconds used by this process, if known.
+pub fn own_processor_seconds() -> Option<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    thread_time(&stat).map(|(_, seconds)| seconds)
+}
+
+/// Resource usage of a group of threads since they were started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadReading {
     pub threads: u32,
@@ -82,42 +91,25 @@ pub struct ThreadReading {
     pub switches: (u64, u64),
 }
 
-/// Returns the resource usage of the threads of this process, by stage.
-pub fn thread_readings() -> BTreeMap<&'static str, ThreadReading> {
-    let mut stages: BTreeMap<&'static str, ThreadReading> = BTreeMap::new();
+/// Returns the resource usage of the threads of this process, by the group that `group_of` assigns to a thread name.
+pub fn thread_readings(group_of: impl Fn(&str) -> &'static str) -> BTreeMap<&'static str, ThreadReading> {
+    let mut groups: BTreeMap<&'static str, ThreadReading> = BTreeMap::new();
     for task in fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
         let read = |name: &str| fs::read_to_string(task.path().join(name)).unwrap_or_default();
         let (stat, io, status) = (read("stat"), read("io"), read("status"));
         let Some((name, seconds)) = thread_time(&stat) else { continue };
-        let stage = stages.entry(stage_of(name)).or_default();
-        stage.threads += 1;
-        stage.seconds += seconds;
-        stage.disk.0 += field(&io, "read_bytes:").unwrap_or_default();
-        stage.disk.1 += field(&io, "write_bytes:").unwrap_or_default();
-        stage.switches.0 += field(&status, "voluntary_ctxt_switches:").unwrap_or_default();
-        stage.switches.1 += field(&status, "nonvoluntary_ctxt_switches:").unwrap_or_default();
+        let group = groups.entry(group_of(name)).or_default();
+        group.threads += 1;
+        group.seconds += seconds;
+        group.disk.0 += field(&io, "read_bytes:").unwrap_or_default();
+        group.disk.1 += field(&io, "write_bytes:").unwrap_or_default();
+        group.switches.0 += field(&status, "voluntary_ctxt_switches:").unwrap_or_default();
+        group.switches.1 += field(&status, "nonvoluntary_ctxt_switches:").unwrap_or_default();
     }
-    stages
+    groups
 }
 
-/// Returns the stage of a thread by its name. The kernel truncates thread names to 15 bytes.
-fn stage_of(thread: &str) -> &'static str {
-    match thread {
-        "append" => "append",
-        "apply" => "apply",
-        "build" => "build",
-        "query" => "query",
-        _ if thread == "analyse" || thread.starts_with("analyse-") => "analyse",
-        // Threads of tantivy belong to the apply stage.
-        _ if thread.starts_with("thrd-tantivy") || thread.contains("merge") || thread.contains("segment") => {
-            "apply"
-        }
-        _ if thread.starts_with("tokio") => "fetch",
-        _ => "other",
-    }
-}
-
-/// Returns name and CPU seconds of a thread from `/proc/self/task/N/stat`.
+/// Returns name and CPU seconds of a process or thread from its `stat`.
 ///
 /// The name is enclosed in parentheses and may contain any character, including parentheses.
 fn thread_time(stat: &str) -> Option<(&str, f64)> {
@@ -219,18 +211,10 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_assigned_to_stages_by_name() {
-        for (name, stage) in [
-            ("analyse-3", "analyse"),
-            ("tokio-rt-worker", "fetch"),
-            ("merge_thread_0", "apply"),
-            ("thrd-tantivy-in", "apply"),
-            ("index-look", "other"),
-        ] {
-            assert_eq!(stage_of(name), stage, "{name}");
-        }
-        let worked = std::thread::Builder::new().name("append".into()).spawn(|| thread_readings()["append"]);
-        assert!(worked.unwrap().join().unwrap().threads >= 1);
+    fn threads_are_grouped_by_name() {
+        let group = |name: &str| if name == "kindle" { "kindle" } else { "other" };
+        let worked = std::thread::Builder::new().name("kindle".into()).spawn(move || thread_readings(group));
+        assert!(worked.unwrap().join().unwrap()["kindle"].threads >= 1);
     }
 
     #[test]
@@ -238,6 +222,7 @@ mod tests {
         let reading = MachineReading::now(Path::new("."));
         assert!(reading.processors > 0 && reading.disk.is_some_and(|(all, free)| free <= all), "{reading:?}");
         assert!(reading.own_memory.is_some_and(|bytes| bytes > 1 << 20), "{reading:?}");
+        assert!(own_processor_seconds().is_some_and(|seconds| seconds >= 0.0));
     }
 
     proptest! {
