@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 use pharos_core::PageUrl;
-use pharos_core::config::CrawlConfig;
+use pharos_core::config::{CrawlConfig, parse_address_range};
 use url::Host;
 
 use crate::fetch::FetchError;
@@ -18,39 +18,55 @@ pub(crate) struct AddressRanges {
     forbidden: Vec<IpNet>,
 }
 
+/// Reason why the settings refuse an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RangeRefusal {
+    /// In this range of `crawl.forbid_addresses`.
+    Forbidden(IpNet),
+    /// In no range of `crawl.allow_addresses`.
+    NotAllowed,
+}
+
 impl AddressRanges {
     pub(crate) fn parse(config: &CrawlConfig) -> Result<Self, SettingError> {
         Ok(Self {
-            allowed: ranges("crawl.allow_addresses", &config.allow_addresses)?,
-            forbidden: ranges("crawl.forbid_addresses", &config.forbid_addresses)?,
+            allowed: parse_ranges("crawl.allow_addresses", &config.allow_addresses)?,
+            forbidden: parse_ranges("crawl.forbid_addresses", &config.forbid_addresses)?,
         })
     }
 
-    /// Checks an address. A forbidden range applies to every spelling, an allowed range to the address connected to.
-    pub(crate) fn check(&self, address: IpAddr) -> Result<(), FetchError> {
+    /// Returns why an address is refused. A forbidden range applies to every spelling, an allowed range to the address
+    /// connected to.
+    pub(crate) fn refusal(&self, address: IpAddr) -> Option<RangeRefusal> {
         let plain = address.to_canonical();
         let spellings = [Some(address), Some(plain), embedded_ipv4(address).map(IpAddr::V4)];
-        let within = |ranges: &[IpNet], address: &IpAddr| ranges.iter().any(|range| range.contains(address));
-        if spellings.iter().flatten().any(|spelling| within(&self.forbidden, spelling)) {
-            return Err(FetchError::ForbiddenAddress(address, "in a range of crawl.forbid_addresses"));
+        let find =
+            |ranges: &[IpNet], address: &IpAddr| ranges.iter().find(|range| range.contains(address)).copied();
+        if let Some(range) = spellings.iter().flatten().find_map(|spelling| find(&self.forbidden, spelling)) {
+            return Some(RangeRefusal::Forbidden(range));
         }
-        if !self.allowed.is_empty() && !within(&self.allowed, &address) && !within(&self.allowed, &plain) {
-            return Err(FetchError::ForbiddenAddress(address, "outside crawl.allow_addresses"));
+        let is_allowed = self.allowed.is_empty()
+            || [address, plain].iter().any(|address| find(&self.allowed, address).is_some());
+        (!is_allowed).then_some(RangeRefusal::NotAllowed)
+    }
+
+    /// Checks an address before a connection is opened to it.
+    pub(crate) fn check(&self, address: IpAddr) -> Result<(), FetchError> {
+        match self.refusal(address) {
+            Some(RangeRefusal::Forbidden(_)) => {
+                Err(FetchError::ForbiddenAddress(address, "in a range of crawl.forbid_addresses"))
+            }
+            Some(RangeRefusal::NotAllowed) => {
+                Err(FetchError::ForbiddenAddress(address, "outside crawl.allow_addresses"))
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
-/// Parses ranges such as `162.105.0.0/16`, and single addresses.
-fn ranges(key: &'static str, list: &[String]) -> Result<Vec<IpNet>, SettingError> {
-    let range = |text: &String| {
-        let trimmed = text.trim();
-        let single = || trimmed.parse::<IpAddr>().map(IpNet::from);
-        trimmed.parse::<IpNet>().or_else(|_| single()).map(|net| net.trunc())
-    };
-    list.iter()
-        .map(|text| range(text).map_err(|_| SettingError::AddressRange { key, text: text.clone() }))
-        .collect()
+fn parse_ranges(key: &'static str, list: &[String]) -> Result<Vec<IpNet>, SettingError> {
+    let wrong = |text: &String| SettingError::AddressRange { key, text: text.clone() };
+    list.iter().map(|text| parse_address_range(text).ok_or_else(|| wrong(text))).collect()
 }
 
 /// Returns the IPv4 address embedded in a NAT64 or 6to4 address, to which a gateway would connect.

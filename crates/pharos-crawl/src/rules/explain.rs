@@ -9,14 +9,13 @@ use pharos_store::{Catalog, PageState, StoreError};
 use serde::Serialize;
 use url::Host;
 
-use crate::fetch::address::is_public;
+use crate::fetch::address::{AddressRanges, RangeRefusal, is_public};
 use crate::fetch::overrides::HostOverrides;
 use crate::frontier::weight::{AddedBy, LinkFeatures, WeightRules, predict_weight};
 use crate::politeness::site_settings::SiteSettingsTable;
 use crate::robots::{DecidingRule, RobotsRules};
 use crate::rules::budget::SiteBudgets;
 use crate::rules::link_filter::UrlSpellings;
-use crate::rules::rule_check::address_ranges;
 use crate::rules::scope::{CrawlScope, ScopeRefusal, has_repeated_segments, rules_from_config};
 
 /// Results of all rules for one URL.
@@ -284,19 +283,20 @@ impl RuleEvaluation<'_> {
     }
 
     fn address_refusal(&self, address: IpAddr) -> Option<String> {
-        let ranges = |key, written: &[String]| address_ranges(key, written).unwrap_or_default();
-        let allowed = ranges("allow_addresses", &self.config.allow_addresses);
-        let forbidden = ranges("forbid_addresses", &self.config.forbid_addresses);
-        if let Some(range) = forbidden.iter().find(|range| range.contains(&address)) {
-            Some(format!("{address} is in {range} of crawl.forbid_addresses"))
-        } else if !allowed.is_empty() && !allowed.iter().any(|range| range.contains(&address)) {
-            Some(format!("{address} is in no range of crawl.allow_addresses"))
-        } else if !is_public(address) && !self.config.allow_private {
-            Some(format!("{address} is a private address; --allow-private permits those"))
-        } else if is_public(address) && self.config.contact.is_empty() {
-            Some(format!("{address} is public, and no --contact is set for site owners"))
-        } else {
-            None
+        match AddressRanges::parse(self.config).unwrap_or_default().refusal(address) {
+            Some(RangeRefusal::Forbidden(range)) => {
+                Some(format!("{address} is in {range} of crawl.forbid_addresses"))
+            }
+            Some(RangeRefusal::NotAllowed) => {
+                Some(format!("{address} is in no range of crawl.allow_addresses"))
+            }
+            None if !is_public(address) && !self.config.allow_private => {
+                Some(format!("{address} is a private address; --allow-private permits those"))
+            }
+            None if is_public(address) && self.config.contact.is_empty() => {
+                Some(format!("{address} is public, and no --contact is set for site owners"))
+            }
+            None => None,
         }
     }
 

@@ -1,12 +1,11 @@
 //! Validates crawl settings before a crawl starts.
 
-use std::net::IpAddr;
-
-use ipnet::IpNet;
 use pharos_core::config::CrawlConfig;
 use thiserror::Error;
 
+use crate::fetch::address::AddressRanges;
 use crate::rules::content_type::is_media_type;
+use crate::setting_error::SettingError;
 
 /// Longer patterns match no valid URL.
 const MAX_PATTERN: usize = 2_048;
@@ -32,14 +31,9 @@ pub enum RuleError {
     Type(String),
     #[error("invalid site `{0}` in `crawl.sorted_sites`: use the host alone, for example www.example.org")]
     Site(String),
-    #[error(
-        "invalid address range `{range}` in `crawl.{key}`: expected ADDRESS/BITS, for example 162.105.0.0/16"
-    )]
-    AddressRange {
-        /// `allow_addresses` or `forbid_addresses`.
-        key: &'static str,
-        range: String,
-    },
+    /// An invalid address range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
 }
 
 /// Checks the rules of a configuration.
@@ -61,18 +55,8 @@ pub fn check_rules(config: &CrawlConfig) -> Result<(), RuleError> {
     if let Some(bad) = config.sorted_sites.iter().find(is_no_site) {
         return Err(RuleError::Site(bad.clone()));
     }
-    address_ranges("allow_addresses", &config.allow_addresses)?;
-    address_ranges("forbid_addresses", &config.forbid_addresses)?;
+    AddressRanges::parse(config)?;
     Ok(())
-}
-
-/// Parses the address ranges of a setting; a single address is a range of one.
-pub(crate) fn address_ranges(key: &'static str, written: &[String]) -> Result<Vec<IpNet>, RuleError> {
-    let range = |text: &String| {
-        let parsed = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        parsed.map_err(|_| RuleError::AddressRange { key, range: text.clone() })
-    };
-    written.iter().map(range).collect()
 }
 
 fn unmatchable_reason(pattern: &str) -> Option<&'static str> {

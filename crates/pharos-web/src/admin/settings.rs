@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use ipnet::IpNet;
-use pharos_core::config::DeskConfig;
+use pharos_core::config::{DeskConfig, parse_address_range};
 use thiserror::Error;
 
 /// Maximum lifetime of a session.
@@ -44,7 +44,10 @@ impl DeskSettings {
         if config.session < MIN_IDLE || config.session > MAX_LIFETIME {
             return Err(DeskSettingsError::Session);
         }
-        let allow = config.allow.iter().map(|text| parse_network(text)).collect::<Result<_, _>>()?;
+        let parse = |text: &String| {
+            parse_address_range(text).ok_or_else(|| DeskSettingsError::Address(text.trim().to_string()))
+        };
+        let allow = config.allow.iter().map(parse).collect::<Result<_, _>>()?;
         Ok(Self { enabled: config.enabled, allow, idle_timeout: config.session })
     }
 
@@ -53,13 +56,6 @@ impl DeskSettings {
         let address = address.to_canonical();
         self.allow.iter().any(|network| network.contains(&address))
     }
-}
-
-/// Parses a network or a single address.
-fn parse_network(text: &str) -> Result<IpNet, DeskSettingsError> {
-    let text = text.trim();
-    let one = || text.parse::<IpAddr>().ok().map(|address| IpNet::from(address.to_canonical()));
-    text.parse().ok().or_else(one).ok_or_else(|| DeskSettingsError::Address(text.to_string()))
 }
 
 #[cfg(test)]
