@@ -470,7 +470,7 @@ pub(crate) struct CleanArgs {
     /// Extent of the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) scale: CleanScale,
-    /// Rule set: pharos, thesis, or a file [default: `clean.rules` of the configuration]
+    /// Rule set: pharos, score-tables, or a file [default: `clean.rules` of the configuration]
     #[arg(long, value_name = "SET|FILE")]
     pub(crate) rules: Option<String>,
     /// URL of the page, if the input is not a URL

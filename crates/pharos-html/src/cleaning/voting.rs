@@ -31,7 +31,7 @@ use word_finder::WordFinder;
 /// Built-in rule files.
 const WORDS: &str = include_str!("../../rules/words.toml");
 const PHAROS: &str = include_str!("../../rules/pharos.toml");
-const THESIS: &str = include_str!("../../rules/thesis.toml");
+const SCORE_TABLES: &str = include_str!("../../rules/score_tables.toml");
 
 /// A rule set (规则集): word lists, the rules that use them, and the threshold of the body.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +96,7 @@ impl RuleSet {
     }
 
     /// Returns the two score tables of 《走进搜索引擎》§3.2.3: length and position.
-    pub fn thesis() -> &'static RuleSet {
+    pub fn score_tables() -> &'static RuleSet {
         &BUILT_IN.1
     }
 
@@ -108,7 +108,8 @@ impl RuleSet {
         let failed = |problem: String| RulesError::File { path: name.into(), problem };
         match name {
             "pharos" => Ok(Cow::Borrowed(Self::pharos())),
-            "thesis" => Ok(Cow::Borrowed(Self::thesis())),
+            // `thesis` is the name in release 0.1.
+            "score-tables" | "thesis" => Ok(Cow::Borrowed(Self::score_tables())),
             path => {
                 let text = read(path).map_err(|error| failed(error.to_string()))?;
                 Self::from_toml(&text).map(Cow::Owned).map_err(|error| failed(error.to_string()))
@@ -175,7 +176,7 @@ impl RuleSet {
 static BUILT_IN: LazyLock<(RuleSet, RuleSet)> = LazyLock::new(|| {
     // A test parses both. If they were ever broken, no line would be body, but the program would still run.
     let read = |text| RuleSet::from_toml(text).unwrap_or_default();
-    (read(PHAROS), read(THESIS))
+    (read(PHAROS), read(SCORE_TABLES))
 });
 
 /// Scores of the lines of a page.
@@ -233,17 +234,25 @@ mod tests {
     use super::*;
 
     fn scores(features: &Features) -> Vec<f32> {
-        RuleSet::thesis().rules.rule_scores(&features.values(), &mut Vec::new()).collect()
+        RuleSet::score_tables().rules.rule_scores(&features.values(), &mut Vec::new()).collect()
     }
 
     #[test]
     fn the_sets_that_come_with_the_program_can_be_read() {
-        for set in [PHAROS, THESIS] {
+        for set in [PHAROS, SCORE_TABLES] {
             let set = RuleSet::from_toml(set).unwrap();
             assert!(
                 set.kinds.names.len() <= features::NAME_KINDS
                     && set.kinds.phrases.len() <= features::PHRASE_KINDS
             );
+        }
+    }
+
+    #[test]
+    fn the_score_tables_keep_their_former_name() {
+        for name in ["score-tables", "thesis"] {
+            let set = RuleSet::named(name, |_| Err(io::ErrorKind::NotFound.into())).unwrap();
+            assert!(matches!(set.threshold, BodyThreshold::Fixed(15.0)), "{name}");
         }
     }
 

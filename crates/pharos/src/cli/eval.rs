@@ -83,7 +83,7 @@ pub(crate) struct EvalSegmentArgs {
 pub(crate) struct EvalCleanArgs {
     /// Directory with html/*.html.gz and gold.json (id → text, set, type)
     pub(crate) dir: PathBuf,
-    /// Rule set: pharos, thesis (the two score tables of the literature), tables (its table algorithm), or a file
+    /// Rule set: pharos, score-tables (of 《走进搜索引擎》§3.2.3), tables (PageClean's table algorithm), or a file
     /// [default: `clean.rules` of the configuration]
     #[arg(long, value_name = "SET|FILE")]
     pub(crate) rules: Option<String>,
