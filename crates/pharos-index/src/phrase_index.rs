@@ -169,7 +169,7 @@ mod tests {
         let indexes = PhraseIndexes::from_builder(builder, 10);
         indexes.write(folder.path()).unwrap();
         assert_eq!(PhraseIndexes::read(folder.path()), Some(indexes));
-        fs::write(folder.path().join(WORDS_FILE), b"PHAROSB1 and nonsense").unwrap();
+        fs::write(folder.path().join(WORDS_FILE), b"PHAROSP1 and nonsense").unwrap();
         assert_eq!(PhraseIndexes::read(folder.path()), None);
         PhraseIndexes::remove(folder.path()).unwrap();
         PhraseIndexes::remove(folder.path()).unwrap();

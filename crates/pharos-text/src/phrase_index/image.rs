@@ -8,7 +8,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{PhraseIndex, PhrasePosition, PhraseTable, SortedPositions};
 
-const MAGIC: &[u8; 8] = b"PHAROSB1";
+const MAGIC: &[u8; 8] = b"PHAROSP1";
+/// Magic number of release 0.1, which is also that of bigram models. The content is the same.
+const OLD_MAGIC: &[u8; 8] = b"PHAROSB1";
 const CHECKSUM_BYTES: usize = 8;
 
 /// Error: the bytes are not a valid phrase index.
@@ -45,9 +47,10 @@ impl PhraseIndex {
             return Err(PhraseIndexError("wrong checksum"));
         }
         let mut rest = ImageReader(body);
-        if rest.take(MAGIC.len())? != MAGIC {
+        if ![MAGIC, OLD_MAGIC].iter().any(|magic| rest.0.starts_with(*magic)) {
             return Err(PhraseIndexError("wrong magic number"));
         }
+        rest.take(MAGIC.len())?;
         let mut counts = [0; 7];
         for count in &mut counts {
             *count = rest.count()?;

@@ -119,6 +119,17 @@ fn a_damaged_image_is_refused() {
     }
 }
 
+#[test]
+fn an_image_of_release_0_1_is_read() {
+    let index = index(&[("北京大学", 2.0), ("tea house", 1.0)]);
+    let mut image = index.to_image();
+    image[..8].copy_from_slice(b"PHAROSB1");
+    let body = image.len() - 8;
+    let sum = xxhash_rust::xxh3::xxh3_64(&image[..body]);
+    image[body..].copy_from_slice(&sum.to_le_bytes());
+    assert_eq!(PhraseIndex::from_image(&image), Ok(index));
+}
+
 proptest! {
     #[test]
     fn the_best_of_a_stretch_are_the_best_of_all(
