@@ -12,7 +12,7 @@ use pharos_text::vocabulary::{Vocabulary, WatchedVocabulary};
 use tracing::warn;
 
 use crate::generational::{GenerationStore, GenerationalIndex};
-use crate::generations::generation::Generation;
+use crate::generations::generation::{Generation, PageOrder};
 use crate::generations::manifest::{self, VerificationLevel};
 use crate::generations::{BuilderRequest, GenerationChain, Generations, HistoryGeneration};
 use crate::read::chain_view::ChainView;
@@ -199,7 +199,7 @@ fn open_generation(
     memory: usize,
 ) -> Result<(GenerationWriter, Option<LibraryPosition>), IndexError> {
     let path = generations.latest_dir(number);
-    let generation = Generation::open_or_create(&path, &words.current())?;
+    let generation = Generation::open_or_create(&path, &words.current(), PageOrder::Arrival)?;
     Ok((generation.writer(1, memory)?, generation.applied_position()?))
 }
 

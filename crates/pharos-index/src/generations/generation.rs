@@ -23,6 +23,15 @@ use crate::panic_guard::catch_panic;
 use crate::write::generation_writer::GenerationWriter;
 use crate::write::tokenizer;
 
+/// Order of the pages in the segments of a new generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PageOrder {
+    /// As added: for *latest*.
+    Arrival,
+    /// By descending static rank: for a history.
+    StaticRank,
+}
+
 /// A generation that is open for reading.
 pub(crate) struct Generation {
     path: PathBuf,
@@ -39,23 +48,18 @@ pub(crate) struct Generation {
 impl Generation {
     /// Opens a generation for writing. A new one is segmented with `vocabulary` permanently: words added later do not
     /// affect its pages.
-    pub(crate) fn open_or_create(path: &Path, vocabulary: &Vocabulary) -> Result<Self, IndexError> {
-        Self::create_and_open(path, vocabulary, false)
-    }
-
-    /// Opens a generation whose segments are sorted by descending static rank.
-    pub(crate) fn open_or_create_ordered(path: &Path, vocabulary: &Vocabulary) -> Result<Self, IndexError> {
-        Self::create_and_open(path, vocabulary, true)
-    }
-
-    fn create_and_open(path: &Path, vocabulary: &Vocabulary, ordered: bool) -> Result<Self, IndexError> {
+    pub(crate) fn open_or_create(
+        path: &Path,
+        vocabulary: &Vocabulary,
+        order: PageOrder,
+    ) -> Result<Self, IndexError> {
         if !path.join("meta.json").exists() {
             fs::create_dir_all(path).map_err(IndexError::io("create", path))?;
             let text = format!("{ANALYSER_PREFIX}{}\n{}", pharos_text::version(), vocabulary.to_text());
             let file = path.join(VOCABULARY_FILE);
             fs::write(&file, text).map_err(IndexError::io("write", &file))?;
         }
-        Self::open_at(path, ordered)
+        Self::open_at(path, order)
     }
 
     /// Returns `true` if the segments are sorted by descending static rank.
@@ -65,7 +69,11 @@ impl Generation {
 
     /// Opens a generation. Returns `None` if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, IndexError> {
-        if path.join("meta.json").exists() { Self::open_at(path, false).map(Some) } else { Ok(None) }
+        if path.join("meta.json").exists() {
+            Self::open_at(path, PageOrder::Arrival).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Verifies and opens a finished history generation.
@@ -81,14 +89,15 @@ impl Generation {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             return Err(damaged(format!("{name}: {problem}")));
         }
-        Self::open_at(path, false)
+        Self::open_at(path, PageOrder::Arrival)
     }
 
-    fn open_at(path: &Path, ordered: bool) -> Result<Self, IndexError> {
-        catch_panic(path, || Self::open_unguarded(path, ordered))
+    /// Opens the files of a generation. `order` matters only if they do not exist yet.
+    fn open_at(path: &Path, order: PageOrder) -> Result<Self, IndexError> {
+        catch_panic(path, || Self::open_unguarded(path, order))
     }
 
-    fn open_unguarded(path: &Path, ordered: bool) -> Result<Self, IndexError> {
+    fn open_unguarded(path: &Path, order: PageOrder) -> Result<Self, IndexError> {
         let failed = IndexError::tantivy(path);
         let exists = path.join("meta.json").exists();
         let (schema, fields) = schema::schema();
@@ -97,7 +106,10 @@ impl Generation {
             tantivy::Index::open(directory)
         } else {
             let by_rank = IndexSortByField { field: schema::RANK.into(), order: Order::Desc };
-            let settings = IndexSettings { sort_by_field: ordered.then_some(by_rank), ..Default::default() };
+            let settings = IndexSettings {
+                sort_by_field: (order == PageOrder::StaticRank).then_some(by_rank),
+                ..Default::default()
+            };
             tantivy::Index::builder().schema(schema.clone()).settings(settings).open_or_create(directory)
         };
         let mut index = index.map_err(&failed)?;
@@ -224,12 +236,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut words = Vocabulary::new(Dictionary::base());
         words.add("爱心社", None, None, "").unwrap();
-        let generation = Generation::open_or_create(dir.path(), &words).unwrap();
+        let generation = Generation::open_or_create(dir.path(), &words, PageOrder::Arrival).unwrap();
         assert!(generation.vocabulary().contains("爱心社"));
         drop(generation);
         // Words added later do not affect its pages.
         words.add("微澜阁", None, None, "").unwrap();
-        let generation = Generation::open_or_create(dir.path(), &words).unwrap();
+        let generation = Generation::open_or_create(dir.path(), &words, PageOrder::Arrival).unwrap();
         assert!(!generation.vocabulary().contains("微澜阁"));
         let file = dir.path().join(VOCABULARY_FILE);
         let text = fs::read_to_string(&file).unwrap();

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::generational::GenerationStore as _;
 use crate::generations::Generations;
 use crate::generations::chain::HistoryGeneration;
-use crate::generations::generation::Generation;
+use crate::generations::generation::{Generation, PageOrder};
 use crate::generations::{manifest, verify};
 use crate::write::generation_writer::GenerationWriter;
 use crate::{IndexDocument, IndexError, LinkMaxima};
@@ -88,9 +88,10 @@ impl BuildDirectory {
         body_limit: usize,
     ) -> Result<HistoryBuilder, IndexError> {
         let path = self.path.clone();
-        let generation = Generation::open_or_create_ordered(
+        let generation = Generation::open_or_create(
             &path,
             &crate::generations::watch_vocabulary(&self.generations).current(),
+            PageOrder::StaticRank,
         )?;
         let found = generation.searcher().num_docs();
         let saved = BuildCheckpoint::read(&generation);
