@@ -129,11 +129,6 @@ impl Graph {
         self.into.rows(pages)
     }
 
-    /// Returns `true` if page `from` links to page `to`.
-    pub fn has_link(&self, from: u32, to: u32) -> bool {
-        self.links_from(from).binary_search(&to).is_ok()
-    }
-
     /// Splits the pages into ranges of about equal work for reading the links to (or from) every page. The ranges
     /// depend on the graph alone, never on the number of threads, so that partial sums are reproducible.
     pub(crate) fn parts(&self, direction: Direction) -> Vec<Range<usize>> {

@@ -24,21 +24,12 @@ use table::PinyinTable;
 pub use fuzzy::{FuzzySounds, fuzzy_key};
 pub use split::{TypedPinyin, split, split_typed, splits};
 
-/// Maximum number of spellings of one text, whatever limit the caller requests.
-pub const MAX_SPELLINGS: usize = 256;
-
-/// Maximum length in bytes of a text with several spellings. Longer texts get only their best spelling: users
-/// do not type the others, and each would use as much memory as the text.
-const MAX_SPELLED_BYTES: usize = 256;
-
 /// A character with its reading, or a span of text without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Syllable<'t> {
     pub text: &'t str,
     /// Reading of the character in this context.
     pub reading: Option<&'static str>,
-    /// `true` if a known phrase determines the reading.
-    pub is_settled: bool,
 }
 
 /// Returns all readings of a character, the most common first; empty for characters without a Chinese
@@ -71,7 +62,7 @@ impl<'t> Iterator for Syllables<'t> {
         let first = self.rest.chars().next()?;
         let Some(usual) = readings(first).next() else {
             let end = self.rest.find(|c| !table.readings(c).is_empty()).unwrap_or(self.rest.len());
-            return Some(Syllable { text: self.take(end), reading: None, is_settled: false });
+            return Some(Syllable { text: self.take(end), reading: None });
         };
         if self.phrase_bytes == 0
             && let Some(phrase) = table.longest_phrase(self.rest)
@@ -79,10 +70,9 @@ impl<'t> Iterator for Syllables<'t> {
             self.phrase_bytes = phrase.text.len();
             self.phrase_readings = phrase.readings.split_ascii_whitespace();
         }
-        let is_settled = self.phrase_bytes > 0;
         self.phrase_bytes = self.phrase_bytes.saturating_sub(first.len_utf8());
         let reading = self.phrase_readings.next().unwrap_or(usual);
-        Some(Syllable { text: self.take(first.len_utf8()), reading: Some(reading), is_settled })
+        Some(Syllable { text: self.take(first.len_utf8()), reading: Some(reading) })
     }
 }
 
@@ -104,60 +94,8 @@ pub fn initials(text: &str) -> String {
     pinyin(text).map(|syllable| syllable.reading.map_or(syllable.text, first_letter)).collect()
 }
 
-/// Returns the possible spellings of `text`: every combination of the readings that no phrase determines,
-/// best first, at most `limit` and never more than [`MAX_SPELLINGS`].
-pub fn all_spellings(text: &str, limit: usize) -> Vec<String> {
-    combinations(text, limit, |reading| reading)
-}
-
-/// Returns the [`initials`] for every combination of readings, like [`all_spellings`].
-pub fn all_initials(text: &str, limit: usize) -> Vec<String> {
-    combinations(text, limit, first_letter)
-}
-
 fn first_letter(reading: &str) -> &str {
     reading.get(..1).unwrap_or(reading)
-}
-
-/// Returns combinations of readings, each transformed by `form`. The cost of a combination is the sum of the
-/// ranks of its readings. Since costs only add up, the cheapest prefixes suffice to find the cheapest
-/// combinations.
-fn combinations(text: &str, limit: usize, form: fn(&str) -> &str) -> Vec<String> {
-    let limit = limit.min(MAX_SPELLINGS);
-    let is_long = text.len() > MAX_SPELLED_BYTES;
-    let mut found: Vec<(usize, String)> = Vec::from_iter((limit > 0).then(Default::default));
-    for syllable in pinyin(text) {
-        let mut choices = vec![syllable.reading.map_or(syllable.text, form)];
-        if !syllable.is_settled && !is_long {
-            for reading in syllable.text.chars().take(1).flat_map(readings) {
-                let choice = form(reading);
-                if !choices.contains(&choice) {
-                    choices.push(choice);
-                }
-            }
-        }
-        if let [only] = choices[..] {
-            found.iter_mut().for_each(|(_, spelling)| spelling.push_str(only));
-            continue;
-        }
-        let mut longer = Vec::with_capacity(found.len() * choices.len());
-        for (cost, spelling) in &found {
-            for (rank, choice) in choices.iter().enumerate() {
-                longer.push((cost + rank, format!("{spelling}{choice}")));
-            }
-        }
-        found = longer;
-        found.sort_by_key(|(cost, _)| *cost);
-        found.truncate(limit);
-    }
-    let mut spellings: Vec<String> = Vec::with_capacity(found.len());
-    for (_, spelling) in found {
-        // Two splits of the same letters, such as xian and xi an.
-        if !spellings.contains(&spelling) {
-            spellings.push(spelling);
-        }
-    }
-    spellings
 }
 
 /// Returns a key that is equal for texts that differ only in tone (同音): the syllables, and the words between
@@ -253,19 +191,6 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_polyphones_are_all_there_and_bounded() {
-        assert_eq!(all_spellings("重庆", 9), ["chongqing"]);
-        assert_eq!(all_spellings("重", 9), ["zhong", "chong", "tong"]);
-        assert_eq!(all_initials("重", 9), ["z", "c", "t"]);
-        assert_eq!(all_spellings("单重", 4), ["danzhong", "danchong", "chanzhong", "dantong"]);
-        assert_eq!(all_spellings("", 9), [""]);
-        assert!(all_spellings("重", 0).is_empty());
-        assert_eq!(all_spellings(&"重x".repeat(20), usize::MAX).len(), MAX_SPELLINGS);
-        assert_eq!(all_spellings(&"重".repeat(1 << 18), 9).len(), 1);
-        assert_eq!(all_spellings(&format!("重重{}", "x".repeat(1 << 20)), usize::MAX).len(), 1);
-    }
-
-    #[test]
     fn homophones_share_a_key() {
         let key = homophone_key("周杰伦");
         assert_eq!(key, "zhou jie lun");
@@ -298,11 +223,6 @@ mod tests {
                 prop_assert_eq!(syllable.reading.is_some() && syllable.text.chars().count() != 1, false);
                 prop_assert!(!syllable.text.is_empty());
             }
-            let spellings = all_spellings(&text, 8);
-            prop_assert_eq!(spellings.first(), Some(&spell(&text)));
-            prop_assert!(spellings.len() <= 8);
-            let all = all_initials(&text, 8);
-            prop_assert_eq!(all.first(), Some(&initials(&text)));
             let key = homophone_key(&text);
             prop_assert_eq!(homophone_key(&key), key);
         }

@@ -23,14 +23,6 @@ pub fn sentences(text: &str) -> Sentences<'_> {
     Sentences { text, at: 0, in_quotes: false }
 }
 
-/// Returns the [`sentences`] of `text`, with sentences of more than `max_chars` characters split.
-///
-/// A long sentence is split after the last comma in the second half of the first `max_chars` characters, else
-/// at the last space there, else at the limit.
-pub fn sentences_within(text: &str, max_chars: usize) -> impl Iterator<Item = Range<usize>> {
-    sentences(text).flat_map(move |range| split_long(text, range, max_chars.max(1)))
-}
-
 /// Returns the paragraphs of `text`: its lines, except lines of whitespace only.
 pub fn paragraphs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut line_start = 0;
@@ -183,39 +175,6 @@ impl EndMarks {
 }
 
 /// Splits a sentence into parts of at most `max_chars` characters.
-fn split_long(text: &str, sentence: Range<usize>, max_chars: usize) -> impl Iterator<Item = Range<usize>> {
-    let mut at = sentence.start;
-    std::iter::from_fn(move || {
-        let rest = text[at..sentence.end].trim_start();
-        let start = sentence.end - rest.len();
-        let end = start + end_of_part(rest, max_chars);
-        at = end;
-        let len = text[start..end].trim_end().len();
-        (len > 0).then_some(start..start + len)
-    })
-}
-
-fn end_of_part(text: &str, max_chars: usize) -> usize {
-    let (mut comma, mut space) = (None, None);
-    let mut chars = text.char_indices().enumerate().peekable();
-    while let Some((count, (at, c))) = chars.next() {
-        if count == max_chars {
-            return comma.or(space).unwrap_or(at);
-        }
-        let next = chars.peek().map(|&(_, (_, next))| next);
-        // A boundary in the first half would leave a part that is too short to be useful.
-        if count < max_chars / 2 {
-            continue;
-        }
-        if c.is_whitespace() {
-            space = Some(at);
-        } else if is_comma(c) && !next.is_some_and(|next| next.is_ascii_digit()) {
-            comma = Some(at + c.len_utf8());
-        }
-    }
-    text.len()
-}
-
 fn char_at(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
 }
@@ -280,11 +239,7 @@ fn is_opening(c: char) -> bool {
 
 /// Returns `true` if a sentence continues after `c`, whatever precedes it.
 fn is_continuation(c: char) -> bool {
-    matches!(c, ';' | '—' | '–') || is_comma(c)
-}
-
-fn is_comma(c: char) -> bool {
-    matches!(c, ',' | '，' | '、' | ':' | '：' | ';' | '；')
+    matches!(c, ',' | '，' | '、' | ':' | '：' | ';' | '；' | '—' | '–')
 }
 
 #[cfg(test)]
@@ -342,19 +297,6 @@ mod tests {
     }
 
     #[test]
-    fn long_sentences_are_split_at_commas_and_spaces() {
-        let split = |text, max| sentences_within(text, max).map(|range| &text[range]).collect::<Vec<&str>>();
-        assert_eq!(
-            split("春天来了，花开了，鸟儿在枝头歌唱。好。", 10),
-            ["春天来了，花开了，", "鸟儿在枝头歌唱。", "好。"]
-        );
-        assert_eq!(split("the quick brown fox jumps", 12), ["the quick", "brown fox", "jumps"]);
-        assert_eq!(split("一二三四五六七", 3), ["一二三", "四五六", "七"]);
-        assert_eq!(split("价格是1,000,000元", 8), ["价格是1,000", ",000元"]);
-        assert_eq!(split("ab", 0), ["a", "b"]);
-    }
-
-    #[test]
     fn paragraphs_are_lines() {
         let text = "  one \n\n\u{3000}二\r\nthree";
         let pieces: Vec<&str> = paragraphs(text).map(|range| &text[range]).collect();
@@ -368,7 +310,6 @@ mod tests {
         {
             let text = unit.repeat((1 << 20) / unit.len());
             check(&text, sentences(&text)).unwrap();
-            check(&text, sentences_within(&text, 100)).unwrap();
         }
     }
 
@@ -387,14 +328,10 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_cover_all_but_white_space(
-            text in "(?s).{0,80}|[a-cA-C1 .!?\"'()“”。？…，,;\n\u{3000}字]{0,80}", max in 0usize..20
+            text in "(?s).{0,80}|[a-cA-C1 .!?\"'()“”。？…，,;\n\u{3000}字]{0,80}"
         ) {
             check(&text, sentences(&text))?;
-            check(&text, sentences_within(&text, max))?;
             check(&text, paragraphs(&text))?;
-            for piece in sentences_within(&text, max) {
-                prop_assert!(text[piece].chars().count() <= max.max(1));
-            }
         }
     }
 }

@@ -92,11 +92,6 @@ impl SegmentationScore {
         self.known.gold + self.unknown.gold
     }
 
-    /// Returns the number of words found.
-    pub fn found_words(&self) -> usize {
-        self.found
-    }
-
     /// Returns the number of words found that are words of the gold lines.
     pub fn correct_words(&self) -> usize {
         self.known.correct + self.unknown.correct
@@ -148,7 +143,7 @@ mod tests {
         let mut score = SegmentationScore::default();
         // The second 的 has another position than the gold one: the words are equal, but the result is wrong.
         score.add(["的", "的确", "好"], ["的", "的", "确", "好"], |word| word != "好").unwrap();
-        assert_eq!((score.gold_words(), score.found_words(), score.correct_words()), (3, 4, 2));
+        assert_eq!((score.gold_words(), score.found, score.correct_words()), (3, 4, 2));
         assert_eq!((score.precision(), score.recall(), score.f1()), (0.5, 2.0 / 3.0, 4.0 / 7.0));
         assert_eq!((score.known_recall(), score.unknown_recall()), (Some(0.5), Some(1.0)));
         assert_eq!(score.unknown_rate(), Some(1.0 / 3.0));
@@ -180,7 +175,7 @@ mod tests {
             let joined: String = gold.split_whitespace().collect();
             score.add(gold.split_whitespace(), [joined.as_str(), &other], |_| true).unwrap();
             prop_assert!((0.0..=1.0).contains(&score.f1()));
-            prop_assert!(score.correct_words() <= score.found_words().min(score.gold_words()));
+            prop_assert!(score.correct_words() <= score.found.min(score.gold_words()));
         }
     }
 }
