@@ -13,6 +13,8 @@ use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use serde::Serialize;
+
 /// Maximum length of an anchor text in bytes; longer texts are truncated.
 pub const MAX_ANCHOR_BYTES: usize = 240;
 
@@ -57,7 +59,7 @@ pub fn informative_anchor(anchor: &str) -> Option<String> {
 }
 
 /// An anchor text of a page and its weight.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Anchor {
     pub text: String,
     /// ln(1 + number of other domains that use the text), plus a constant if the page's own domain uses it.

@@ -35,6 +35,7 @@ mod duplicate_groups;
 mod lookup;
 mod merged;
 mod numbering;
+pub mod ranked;
 mod string_file;
 mod tables;
 #[cfg(test)]

@@ -12,6 +12,7 @@ use pharos_graph::rank::hits::{HitsOptions, hits};
 use pharos_graph::rank::hyperball::{HyperBallOptions, hyperball};
 use pharos_graph::rank::link_farm::simulate_farm;
 use pharos_graph::rank::pagerank::{PageRankOptions, RankScale, Teleport, page_rank, site_rank};
+use pharos_graph::relations::ranked::RankedUrl;
 use pharos_graph::statistics::{DegreeSummary, GraphStatistics, TopicalLocality};
 use pharos_graph::web::{Direction, GraphOptions};
 use pharos_query::QueryProcessor;
@@ -179,13 +180,6 @@ fn degree(name: &str, degrees: &DegreeSummary) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A page or site with its value.
-#[derive(Serialize)]
-struct Ranked {
-    value: f64,
-    url: String,
-}
-
 fn top(global: &Global, args: &GraphTopArgs) -> anyhow::Result<CommandOutcome> {
     let is_rank = args.sites || matches!(args.by, RankBy::PageRank | RankBy::Trust);
     let is_computed = args.damping.is_some() || args.jump.is_some() || args.probability;
@@ -194,25 +188,13 @@ fn top(global: &Global, args: &GraphTopArgs) -> anyhow::Result<CommandOutcome> {
     }
     let config = settings::load(global)?;
     let relations = open(global)?;
-    let values = if args.sites {
-        site_values(&relations, args, &config)?
+    let shown = if args.sites {
+        relations.highest_sites(&site_values(&relations, args, &config)?, args.count)
     } else {
-        page_values(&relations, args, &config)?
+        let values = page_values(&relations, args, &config)?;
+        let pages = (0..).zip(values).filter(|(page, _)| !args.fetched || relations.is_fetched(*page));
+        relations.highest_pages(pages, args.count)?
     };
-    let mut order: Vec<u32> = (0..values.len() as u32).collect();
-    order.retain(|number| match args.sites {
-        true => !relations.is_site_hidden(*number),
-        false => !relations.is_hidden(*number) && (!args.fetched || relations.is_fetched(*number)),
-    });
-    order.sort_by(|one, other| values[*other as usize].total_cmp(&values[*one as usize]));
-    let name = |number: u32| match args.sites {
-        true => Ok(relations.sites()[number as usize].as_str().to_owned()),
-        false => relations.url(number),
-    };
-    let mut shown = Vec::new();
-    for number in order.into_iter().take(args.count) {
-        shown.push(Ranked { value: values[number as usize], url: name(number)? });
-    }
     if global.json {
         console::print_json(&shown)?;
     } else {
@@ -280,66 +262,10 @@ fn rules(args: &GraphTopArgs, config: &Config) -> PageRankOptions {
     args.jump.map_or(rules, |alpha| rules.jump_probability(alpha))
 }
 
-/// A neighbouring page.
-#[derive(Serialize)]
-struct Neighbour {
-    url: String,
-    page_rank: f64,
-}
-
-/// The output of `pharos graph neighbours`.
-#[derive(Serialize)]
-struct Neighbourhood {
-    url: String,
-    fetched: bool,
-    page_rank: f64,
-    site_rank: f64,
-    in_degree: u32,
-    link_hits: u32,
-    linking_domains: u32,
-    out_degree: u32,
-    link_weight: f32,
-    mirror_degree: u32,
-    domain_depth: usize,
-    directory_depth: usize,
-    representative: Option<String>,
-    anchors: Vec<AnchorText>,
-    linked_from: Vec<Neighbour>,
-    links_to: Vec<Neighbour>,
-}
-
-#[derive(Serialize)]
-struct AnchorText {
-    text: String,
-    weight: f32,
-}
-
 fn neighbours(global: &Global, args: &GraphNeighboursArgs) -> anyhow::Result<CommandOutcome> {
     let relations = open(global)?;
     let page = number(&relations, &args.url)?;
-    let (graph, counts) = (relations.graph(), relations.counts(page));
-    let address = relations.url(page)?;
-    let parsed = PageUrl::parse(&address)?;
-    let representative = relations.representative(page).map(|page| relations.url(page)).transpose()?;
-    let anchors = relations.anchors(page)?.into_iter();
-    let found = Neighbourhood {
-        fetched: relations.is_fetched(page),
-        page_rank: relations.page_ranks()[page as usize],
-        site_rank: relations.site_ranks()[relations.site(page) as usize],
-        in_degree: counts.raw_link_hits,
-        link_hits: counts.link_hits,
-        linking_domains: counts.linking_domains,
-        out_degree: counts.out_degree,
-        link_weight: relations.link_weight(page),
-        mirror_degree: relations.mirror_degree(page),
-        domain_depth: parsed.domain_depth(),
-        directory_depth: parsed.directory_depth(),
-        representative,
-        anchors: anchors.map(|anchor| AnchorText { text: anchor.text, weight: anchor.weight }).collect(),
-        linked_from: highest(&relations, graph.links_to(page), args.count)?,
-        links_to: highest(&relations, graph.links_from(page), args.count)?,
-        url: address,
-    };
+    let found = relations.neighbourhood(page, args.count)?;
     if global.json {
         console::print_json(&found)?;
         return Ok(CommandOutcome::Good);
@@ -386,23 +312,14 @@ fn neighbours(global: &Global, args: &GraphNeighboursArgs) -> anyhow::Result<Com
     Ok(CommandOutcome::Good)
 }
 
-/// Returns the highest-ranked pages among these.
-fn highest(relations: &Relations, pages: &[u32], count: usize) -> anyhow::Result<Vec<Neighbour>> {
-    let rank = |page: u32| relations.page_ranks()[page as usize];
-    let mut pages: Vec<u32> = pages.iter().copied().filter(|page| !relations.is_hidden(*page)).collect();
-    pages.sort_by(|one, other| rank(*other).total_cmp(&rank(*one)));
-    let shown = pages.into_iter().take(count);
-    shown.map(|page| Ok(Neighbour { url: relations.url(page)?, page_rank: rank(page) })).collect()
-}
-
 /// The output of `pharos graph hits`.
 #[derive(Serialize)]
 struct Hubs {
     root: usize,
     pages: usize,
     rounds: u32,
-    authorities: Vec<Ranked>,
-    hubs: Vec<Ranked>,
+    authorities: Vec<RankedUrl>,
+    hubs: Vec<RankedUrl>,
 }
 
 fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome> {
@@ -411,18 +328,7 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome>
     let index = Stores::open(&settings::data_dir(global), &config)?.index()?;
     let search = QueryProcessor::new(index, &config);
     let query = args.query.join(" ");
-    let mut requested = args.root.max(1);
-    // The graph may not contain all results; more are requested only if needed.
-    let root = loop {
-        let results = search.best(&query, requested)?;
-        let is_all = results.len() < requested;
-        let known = results.into_iter().filter_map(|id| relations.number(id));
-        let root: Vec<u32> = known.take(args.root).collect();
-        if is_all || root.len() >= args.root {
-            break root;
-        }
-        requested = requested.saturating_mul(2);
-    };
+    let root = root_set(&search, &relations, &query, args.root)?;
     if root.is_empty() {
         console::print_message(global.quiet, "no result is in the link graph");
         return Ok(CommandOutcome::NothingFound);
@@ -435,12 +341,9 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome>
         ..HitsOptions::default()
     };
     let found = hits(relations.graph(), &root, places, rules)?;
-    let best = |values: &[f64]| -> anyhow::Result<Vec<Ranked>> {
-        let mut order: Vec<(f64, u32)> = values.iter().copied().zip(found.pages.iter().copied()).collect();
-        order.retain(|(value, page)| *value > 0.0 && !relations.is_hidden(*page));
-        order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        order.truncate(args.count);
-        order.into_iter().map(|(value, page)| Ok(Ranked { value, url: relations.url(page)? })).collect()
+    let best = |values: &[f64]| {
+        let pages = found.pages.iter().copied().zip(values.iter().copied());
+        relations.highest_pages(pages.filter(|(_, value)| *value > 0.0), args.count)
     };
     let shown = Hubs {
         root: root.len(),
@@ -471,6 +374,26 @@ fn hubs(global: &Global, args: &GraphHitsArgs) -> anyhow::Result<CommandOutcome>
         }
     }
     Ok(CommandOutcome::Good)
+}
+
+/// Returns up to `size` results of a query that are in the link graph.
+fn root_set(
+    search: &QueryProcessor,
+    relations: &Relations,
+    query: &str,
+    size: usize,
+) -> anyhow::Result<Vec<u32>> {
+    let mut requested = size.max(1);
+    // The graph may not contain all results; more are requested only if needed.
+    loop {
+        let results = search.best(query, requested)?;
+        let is_all = results.len() < requested;
+        let root: Vec<u32> = results.into_iter().filter_map(|id| relations.number(id)).take(size).collect();
+        if is_all || root.len() >= size {
+            return Ok(root);
+        }
+        requested = requested.saturating_mul(2);
+    }
 }
 
 fn farm(global: &Global, args: &GraphFarmArgs) -> anyhow::Result<CommandOutcome> {
