@@ -15,6 +15,7 @@ mod messages;
 mod operators;
 mod overview;
 mod page_report;
+mod params;
 mod queries;
 mod settings;
 mod settings_file;

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::Timestamp;
 
+use super::params::{self, PAGE_SIZE};
 use crate::admin::DeskError;
 use crate::admin::action_log::{ActionFilter, ActionRecord};
 use crate::admin::frame::DeskFrame;
@@ -14,9 +15,6 @@ use crate::messages::Lang;
 use crate::pages::frame::respond;
 use crate::server::visitor::{Visitor, link};
 use crate::state::{AppState, ServiceError};
-
-/// Entries per page.
-const PAGE_SIZE: usize = 50;
 
 /// Maximum page number; older entries are reached with a filter.
 const MAX_PAGE: usize = 1_000;
@@ -51,13 +49,9 @@ pub(super) async fn actions(
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let param = |name: &str| {
-        let text = visitor.param(name).unwrap_or_default().trim();
-        text.chars().take(MAX_FILTER_LENGTH).collect::<String>()
-    };
+    let param = |name: &str| params::text(&visitor, name, MAX_FILTER_LENGTH);
     let filter = ActionFilter { who: param("who"), action: param("action"), text: param("text") };
-    let page = visitor.param("page").and_then(|page| page.parse().ok()).unwrap_or(1);
-    let page: usize = usize::clamp(page, 1, MAX_PAGE);
+    let page = params::page(&visitor).0.min(MAX_PAGE);
     let query = filter.clone();
     let read =
         app.desk().run_blocking(move |desk| desk.action_log.read(&query, (page - 1) * PAGE_SIZE, PAGE_SIZE));

@@ -8,6 +8,7 @@ use axum::response::Response;
 use super::charts::format_bytes;
 use super::commands::spawn_blocking;
 use super::messages::PageMessages;
+use super::params;
 use super::queries::tail;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
@@ -21,6 +22,8 @@ const MAX_READ: u64 = 4 << 20;
 const MAX_LINES: usize = 300;
 /// Maximum number of files listed, newest first.
 const MAX_FILES: usize = 60;
+/// Maximum length of the filter.
+const MAX_FILTER_LENGTH: usize = 200;
 /// Longer lines are truncated, in characters.
 const MAX_LINE_LENGTH: usize = 1_000;
 
@@ -53,7 +56,7 @@ pub(crate) async fn logs(
 ) -> Result<Response, ServiceError> {
     let m = PageMessages::for_lang(visitor.lang);
     let requested = visitor.param("file").map(ToString::to_string);
-    let contains: String = visitor.param("q").unwrap_or_default().trim().chars().take(200).collect();
+    let contains = params::text(&visitor, "q", MAX_FILTER_LENGTH);
     let word = contains.clone();
     let (files, chosen, lines) = spawn_blocking(&app, move |service| {
         let dir = service.data.logs();

@@ -17,6 +17,7 @@ use pharos_store::catalog::Removal;
 use super::charts::format_bytes;
 use super::commands::{execute, record_and_redirect, spawn_blocking};
 use super::messages::PageMessages;
+use super::params;
 use super::sites::{format_time, report_link, site_link};
 use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
@@ -75,8 +76,7 @@ pub(crate) async fn page_report(
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let typed: String =
-        visitor.param("url").unwrap_or_default().trim().chars().take(MAX_URL_LENGTH).collect();
+    let typed = params::text(&visitor, "url", MAX_URL_LENGTH);
     let candidates = crate::pages::bot::candidate_urls(&typed);
     let mut record = None;
     for url in &candidates {

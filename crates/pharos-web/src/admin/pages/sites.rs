@@ -9,6 +9,7 @@ use pharos_store::catalog::{SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 
 use super::commands::with_catalog;
 use super::messages::PageMessages;
+use super::params::{self, PAGE_SIZE};
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
 use crate::messages::{Lang, fill, grouped};
@@ -16,8 +17,6 @@ use crate::pages::frame::respond;
 use crate::server::visitor::{Visitor, link};
 use crate::state::{AppState, ServiceError};
 
-/// Rows per page.
-const PAGE_SIZE: usize = 50;
 /// Maximum length of a host name.
 const MAX_HOST_LENGTH: usize = 253;
 
@@ -84,18 +83,15 @@ pub(crate) async fn sites(
     operator: Operator,
 ) -> Result<Response, ServiceError> {
     let m = PageMessages::for_lang(visitor.lang);
-    let contains: String =
-        visitor.param("q").unwrap_or_default().trim().chars().take(MAX_HOST_LENGTH).collect();
-    let state = STATES.into_iter().find(|(name, _)| Some(*name) == visitor.param("state"));
-    let order =
-        ORDERS.into_iter().find(|(name, _)| Some(*name) == visitor.param("order")).unwrap_or(ORDERS[0]);
-    let page: usize =
-        visitor.param("page").and_then(|page| page.parse().ok()).unwrap_or(1).clamp(1, 1_000_000);
+    let contains = params::text(&visitor, "q", MAX_HOST_LENGTH);
+    let state = params::choice(&visitor, "state", &STATES);
+    let order = params::choice(&visitor, "order", &ORDERS).unwrap_or(ORDERS[0]);
+    let (page, offset) = params::page(&visitor);
     let query = SiteQuery {
         contains: contains.clone(),
         state: state.map(|(_, state)| state),
         order: order.1,
-        offset: (page - 1) * PAGE_SIZE,
+        offset,
         limit: PAGE_SIZE,
     };
     let SiteList { rows, total } =

@@ -11,6 +11,7 @@ use pharos_store::catalog::{PageFailure, PageFailureQuery};
 
 use super::commands::{execute, record_and_redirect, with_catalog};
 use super::messages::PageMessages;
+use super::params::{self, PAGE_SIZE};
 use super::site::parse_host;
 use super::sites::{MenuOption, report_link};
 use crate::admin::action::Action;
@@ -21,13 +22,14 @@ use crate::pages::frame::respond;
 use crate::server::visitor::{Visitor, link};
 use crate::state::{AppState, ServiceError};
 
-/// Rows per page.
-const PAGE_SIZE: usize = 50;
 /// Number of latest failures whose reasons are counted, and number of reasons shown.
 const COUNTED_FAILURES: usize = 10_000;
 const MAX_REASONS: usize = 12;
-/// Maximum length of the filter on the reason.
+/// Maximum length of the filters on site and reason.
 const MAX_FILTER_LENGTH: usize = 300;
+
+/// The kinds of problems, by their name in links.
+const KINDS: [(&str, PageState); 2] = [("failed", PageState::Failed), ("refused", PageState::Refused)];
 
 #[derive(Template)]
 #[template(path = "admin/trouble.html")]
@@ -60,16 +62,11 @@ pub(crate) async fn trouble(
     operator: Operator,
 ) -> Result<Response, ServiceError> {
     let m = PageMessages::for_lang(visitor.lang);
-    let contains: String =
-        visitor.param("q").unwrap_or_default().trim().chars().take(MAX_FILTER_LENGTH).collect();
-    let site = visitor.param("site").unwrap_or_default().trim().to_string();
+    let contains = params::text(&visitor, "q", MAX_FILTER_LENGTH);
+    let site = params::text(&visitor, "site", MAX_FILTER_LENGTH);
     let named = parse_host(&site);
-    let kind = visitor.param("kind").unwrap_or_default();
-    let state = match kind {
-        "failed" => Some(PageState::Failed),
-        "refused" => Some(PageState::Refused),
-        _ => None,
-    };
+    let (kind, state) = params::choice(&visitor, "kind", &KINDS).unzip();
+    let kind = kind.unwrap_or_default();
     let query = PageFailureQuery {
         site: named.as_ref().map(|site| site.id()),
         state,
