@@ -5,7 +5,7 @@
 //! page.rs      status of one page          submit.rs    submitting URLs
 //! suggest.rs   suggestions, hot queries    click.rs     click reporting
 //! stats.rs     size of the collection      formats.rs   results as RSS, CSV and SearXNG JSON
-//! params.rs    strict parameter parsing    problem.rs   errors (RFC 9457)
+//! params.rs    declared parameters         problem.rs   errors (RFC 9457)
 //! api_keys.rs  authentication              cors.rs      cross-origin access
 //! openapi.rs   OpenAPI document            guide.rs     the document as a page, translations.rs in Chinese
 //! ```

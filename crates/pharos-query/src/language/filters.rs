@@ -7,6 +7,8 @@ use std::fmt;
 
 use pharos_index::PageLabel;
 use pharos_text::normalise;
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::language::expression::Expression;
 use crate::language::parse;
@@ -27,7 +29,9 @@ pub struct Filters {
 }
 
 /// The maximum age of a page, by the date it states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Time, description = "Maximum age of pages.")]
 pub enum Age {
     Day,
     /// Seven days.

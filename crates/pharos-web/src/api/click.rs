@@ -9,40 +9,44 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_mining::log::records::ClickKind;
 use pharos_query::ReportedClick;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::params::ApiParams;
+use super::params::{Integer, Params};
 use super::problem::ApiError;
-use crate::server::visitor::Visitor;
 use crate::state::AppState;
 
-/// The largest integer that JavaScript represents exactly.
-const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+/// Rank of a result, as logged.
+type Rank = Integer<0, { u32::MAX as u64 }>;
+
+/// An integer that JavaScript represents exactly.
+type SafeInteger = Integer<0, { (1 << 53) - 1 }>;
 
 /// Parameters of `/api/v1/click`.
-#[derive(IntoParams)]
+#[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct ClickParams {
     /// Id of the impression, contained in the links of a result page.
-    #[param(example = "0123456789abcdef")]
-    impression: String,
+    #[param(required, example = "0123456789abcdef")]
+    impression: Option<String>,
     /// Position of the clicked link, counted from 1 across result pages; any number with `seen`.
-    #[param(minimum = 0, maximum = 4_294_967_295_u64, example = 1)]
-    rank: u32,
+    #[param(inline, required, example = 1)]
+    rank: Option<Rank>,
     /// Kind of the click; `seen` reports that a browser with scripts shows the page, `leave` the return from a result.
-    #[param(required = false, value_type = ClickParam, default = "result")]
-    kind: String,
+    #[serde(default)]
+    #[param(default = ClickParam::default)]
+    kind: ClickParam,
     /// With `leave`: dwell time on the result in milliseconds, capped at one day.
-    #[param(required = false, minimum = 0, maximum = 9_007_199_254_740_991_u64)]
-    dwell: u64,
+    #[param(inline)]
+    dwell: Option<SafeInteger>,
 }
 
 /// Kind of a click.
-#[derive(ToSchema)]
-#[schema(as = ClickKind, rename_all = "lowercase")]
-#[expect(dead_code, reason = "read by utoipa only")]
+#[derive(Clone, Copy, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = ClickKind)]
 pub(crate) enum ClickParam {
+    #[default]
     Result,
     Snapshot,
     Related,
@@ -66,28 +70,19 @@ pub(crate) enum ClickParam {
         (status = 413, description = "The body is too large")
     )
 )]
-pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
-    let params = ApiParams(&visitor);
-    let kinds = [
-        ("result", ClickKind::Result),
-        ("snapshot", ClickKind::Snapshot),
-        ("related", ClickKind::Related),
-        ("corrected", ClickKind::Corrected),
-        ("leave", ClickKind::Leave),
-    ];
-    let kinds = kinds.map(|(name, kind)| (name, Some(kind))).into_iter().chain([("seen", None)]);
-    let kind = params.choice("kind", &kinds.collect::<Vec<_>>())?.unwrap_or(Some(ClickKind::Result));
-    let dwell_ms = params.number("dwell", 0..=MAX_SAFE_INTEGER)?;
-    let (Some(impression), Some(rank)) =
-        (params.text("impression")?, params.number("rank", 0..=u64::from(u32::MAX))?)
-    else {
+pub(crate) async fn click(
+    State(app): State<AppState>,
+    Params(params): Params<ClickParams>,
+) -> Result<Response, ApiError> {
+    let (Some(impression), Some(rank)) = (params.impression.as_deref(), params.rank) else {
         return Err(ApiError::bad_request(
             "parameters `impression` and `rank` are required: they are contained in the links of a result page",
         ));
     };
     let search = &app.service().search;
-    let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-    let is_logged = match kind {
+    let rank = u32::try_from(rank.get()).unwrap_or(u32::MAX);
+    let dwell_ms = params.dwell.map(SafeInteger::get);
+    let is_logged = match params.kind.logged() {
         Some(kind) => search.log_click(&ReportedClick { impression, kind, rank, dwell_ms }),
         None => search.log_seen(impression),
     };
@@ -95,5 +90,19 @@ pub(crate) async fn click(State(app): State<AppState>, visitor: Visitor) -> Resu
         Ok(StatusCode::NO_CONTENT.into_response())
     } else {
         Err(ApiError::not_found("unknown or expired impression: the click is not counted"))
+    }
+}
+
+impl ClickParam {
+    /// Returns the kind under which a click is logged, or `None` for an impression that was seen.
+    fn logged(self) -> Option<ClickKind> {
+        match self {
+            Self::Result => Some(ClickKind::Result),
+            Self::Snapshot => Some(ClickKind::Snapshot),
+            Self::Related => Some(ClickKind::Related),
+            Self::Corrected => Some(ClickKind::Corrected),
+            Self::Leave => Some(ClickKind::Leave),
+            Self::Seen => None,
+        }
     }
 }

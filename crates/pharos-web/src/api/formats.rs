@@ -7,6 +7,7 @@ use axum::response::Response;
 use pharos_query::{Age, Filters, ResultOptions, SearchRequest};
 
 use super::problem::bad_request_response;
+use super::search::MISSING_QUERY;
 use crate::pages::paging::{last_page, page_number};
 use crate::server::visitor::Visitor;
 use crate::state::{AppState, ServiceError};
@@ -48,7 +49,7 @@ pub(crate) async fn format_results(
     let config = app.config();
     let text = visitor.query(config.query.max_length);
     if text.is_empty() {
-        return Ok(bad_request_response("parameter `q` is missing or empty: use ?q= followed by the query"));
+        return Ok(bad_request_response(MISSING_QUERY));
     }
     let page = page_number(visitor.param("pageno").or_else(|| visitor.param("page")));
     let size = config.query.page_size.max(1);

@@ -8,33 +8,30 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
-use pharos_core::{PageObject, Timestamp};
+use pharos_core::PageObject;
 use pharos_engine::status::page_report::{StoredVersion, VersionContent};
 use pharos_store::PageState;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::params::ApiParams;
+use super::params::{Params, UrlParam};
 use super::problem::ApiError;
 use super::search::Switch;
-use crate::server::visitor::Visitor;
+use crate::pages::cached_page::version_time::format_version_time;
 use crate::state::AppState;
 use crate::state::page_status::PageStatus;
 
 /// Parameters of `/api/v1/page`.
-#[derive(IntoParams)]
+#[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct PageParams {
     /// Full URL of the page.
-    #[param(
-        pattern = r"^https?://([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(:[0-5]?[0-9]{1,4})?(/[!-~]*)?$",
-        max_length = 2047,
-        example = "https://www.example.org/"
-    )]
-    url: String,
+    #[serde(default)]
+    #[param(inline, required, example = "https://www.example.org/")]
+    url: UrlParam,
     /// Include the page object: text, links and metadata.
-    #[param(required = false, value_type = Switch)]
+    #[serde(default)]
+    #[param(value_type = Switch)]
     object: bool,
 }
 
@@ -236,14 +233,15 @@ pub(crate) struct PageRange {
         (status = 404, description = "Unknown page")
     )
 )]
-pub(crate) async fn page(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
-    let params = ApiParams(&visitor);
-    let url = params.url("url")?;
-    let wants_object = params.flag("object")?;
+pub(crate) async fn page(
+    State(app): State<AppState>,
+    Params(params): Params<PageParams>,
+) -> Result<Response, ApiError> {
+    let url = params.url.parse()?;
     let Some(status) = app.page_status(url.clone()).await? else {
         return Err(ApiError::not_found("unknown page"));
     };
-    let object = if wants_object { Some(app.page_object(url).await?) } else { None };
+    let object = if params.object { Some(app.page_object(url).await?) } else { None };
     Ok(([(CACHE_CONTROL, "private, no-cache")], Json(PageAnswer::new(&status, object))).into_response())
 }
 
@@ -305,24 +303,18 @@ impl PageVersion {
             size,
             snapshot_url: cached_page
                 .filter(|_| can_be_shown)
-                .map(|path| format!("{path}?at={}", version_time(version.at))),
+                .map(|path| format!("{path}?at={}", format_version_time(version.at))),
         }
     }
-}
-
-/// Formats a time as in the links to versions: `20260131120000`.
-fn version_time(at: Timestamp) -> String {
-    at.to_string().chars().filter(char::is_ascii_digit).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use axum::http::StatusCode;
-    use pharos_core::{Config, PageUrl};
+    use pharos_core::{Config, PageUrl, Timestamp};
     use pharos_store::catalog::{CatalogChange, DiscoveredLink, Removal, ResponseSummary, VisitOutcome};
     use serde_json::{Value, json};
 
-    use super::*;
     use crate::router;
     use crate::testing::{TestPage, apply_changes, engine, get};
 

@@ -5,80 +5,84 @@ use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
+use pharos_core::config::QueryConfig;
 use pharos_query::{Age, Filters, ResultOptions, SearchRequest, SearchResponse};
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::formats::rss;
-use super::params::ApiParams;
+use super::params::{Integer, PageNumber, Params};
 use super::problem::ApiError;
-use crate::pages::paging::MAX_PAGE;
-use crate::pages::results::search_params::{self, SearchParam};
-use crate::server::visitor::Visitor;
+use crate::pages::results::search_params::filter_value;
+use crate::server::visitor::{Visitor, query_text};
 use crate::state::AppState;
 
-/// Maximum number of results per page.
-const MAX_SIZE: u64 = 100;
+/// Response to a search without a query.
+pub(super) const MISSING_QUERY: &str = "parameter `q` is missing or empty: use ?q= followed by the query";
 
 /// Parameters of `/api/v1/search`.
-#[derive(IntoParams)]
+#[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ApiSearchParams {
     /// Query in the query language of the search page: `"phrase"`, `-word`, `a OR b`, `site:`, `intitle:`, `lang:`,
     /// `filetype:`, `before:`, `after:`, `link:`, `related:` and more. Longer queries than the maximum length are truncated.
-    #[param(pattern = r"[^\s\x00-\x1f\x7f-\x9f]", example = "lighthouse")]
+    #[serde(default)]
+    #[param(required, pattern = r"[^\s\x00-\x1f\x7f-\x9f]", example = "lighthouse")]
     q: String,
     /// Number of the result page.
-    #[param(required = false, minimum = 1, maximum = 1_000_000, default = 1)]
-    page: u32,
+    #[serde(default)]
+    #[param(inline)]
+    page: PageNumber,
     /// Results per page; defaults to the page size of the search page.
-    #[param(required = false, minimum = 1, maximum = 100, example = 3)]
-    size: u32,
+    #[param(inline, example = 3)]
+    size: Option<ResultCount>,
     /// Order of the results: by relevance, or newest first.
-    #[param(required = false, value_type = Sort, default = "relevance")]
-    sort: bool,
+    #[serde(default)]
+    #[param(default = Sort::default)]
+    sort: Sort,
     /// Include duplicates and near-duplicates as separate results, and any number of results per site.
-    #[param(required = false, value_type = Switch)]
+    #[serde(default)]
+    #[param(value_type = Switch)]
     all: bool,
     /// Also return pages that contain only some of the words.
-    #[param(required = false, value_type = Switch)]
+    #[serde(default)]
+    #[param(value_type = Switch)]
     any: bool,
     /// Include the components of each score.
-    #[param(required = false, value_type = Switch)]
+    #[serde(default)]
+    #[param(value_type = Switch)]
     explain: bool,
     /// Include counts by site, language, file type, category and time.
-    #[param(required = false, value_type = Switch)]
+    #[serde(default)]
+    #[param(value_type = Switch)]
     facets: bool,
     /// `generation` of the first page of results: further pages refer to the same state of the index.
-    #[param(required = false, value_type = String)]
     generation: Option<String>,
-    /// Filters, documented as `FilterParams`.
-    #[param(ignore)]
-    filters: Filters,
     /// Format of the response: JSON, or RSS with OpenSearch elements.
-    #[param(required = false, value_type = AnswerForm, default = "json")]
+    #[serde(default)]
+    #[param(default = AnswerForm::default)]
     format: AnswerForm,
 }
 
+/// Number of results on a page.
+pub(super) type ResultCount = Integer<1, 100>;
+
 /// Filters beside the query; facets list their possible values.
-#[derive(IntoParams)]
+#[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct FilterParams {
     /// Only pages of this site or directory.
-    #[param(required = false)]
-    site: String,
+    site: Option<String>,
     /// Only pages in this language: `en`, `zh`.
-    #[param(rename = "in", required = false)]
-    lang: String,
+    #[serde(rename = "in")]
+    lang: Option<String>,
     /// Only files of this type: `html`, `pdf`.
-    #[param(rename = "type", required = false)]
-    format: String,
+    #[serde(rename = "type")]
+    format: Option<String>,
     /// Only pages of this category.
-    #[param(required = false)]
-    category: String,
+    category: Option<String>,
     /// Only pages dated within this period.
-    #[param(required = false, value_type = Time)]
-    time: String,
+    time: Option<Age>,
 }
 
 /// On (`1`, `true`) or off (`0`, `false`).
@@ -95,71 +99,57 @@ pub(crate) enum Switch {
 }
 
 /// Order of results.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "read by utoipa only")]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Sort {
+    #[default]
     Relevance,
     Date,
 }
 
-/// Maximum age of pages.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "read by utoipa only")]
-pub(crate) enum Time {
-    Day,
-    Week,
-    Month,
-    Year,
-}
-
 /// Format of a response.
-#[derive(Clone, Copy, PartialEq, Eq, ToSchema)]
-#[schema(rename_all = "lowercase")]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum AnswerForm {
+    #[default]
     Json,
     Rss,
 }
 
 impl ApiSearchParams {
-    fn read(params: ApiParams<'_>, app: &AppState) -> Result<Self, ApiError> {
-        let config = &app.config().query;
-        params.text("q")?;
-        let q = params.0.query(config.max_length);
-        if q.is_empty() {
-            return Err(ApiError::bad_request(
-                "parameter `q` is missing or empty: use ?q= followed by the query",
-            ));
+    fn into_request(self, filters: FilterParams, config: &QueryConfig) -> Result<SearchRequest, ApiError> {
+        let text = query_text(&self.q, config.max_length);
+        if text.is_empty() {
+            return Err(ApiError::bad_request(MISSING_QUERY));
         }
-        let number = |name, default: usize, most| {
-            params.count(name, default, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
-        };
-        let sort = params.choice("sort", &[("relevance", false), ("date", true)])?;
-        let format = params.choice("format", &[("json", AnswerForm::Json), ("rss", AnswerForm::Rss)])?;
-        Ok(Self {
-            q,
-            page: number("page", 1, MAX_PAGE as u64)?,
-            size: number("size", config.page_size, MAX_SIZE)?,
-            sort: sort.unwrap_or_default(),
-            all: params.flag("all")?,
-            any: params.flag("any")?,
-            explain: params.flag("explain")?,
-            facets: params.flag("facets")?,
-            generation: params.text("generation")?.map(String::from),
-            filters: filters(params)?,
-            format: format.unwrap_or(AnswerForm::Json),
+        Ok(SearchRequest {
+            text,
+            page: self.page.get(),
+            size: ResultCount::count_or(self.size, config.page_size),
+            options: ResultOptions {
+                all: self.all,
+                newest_first: self.sort == Sort::Date,
+                any_word: self.any,
+            },
+            explain: self.explain,
+            facets: self.facets,
+            generation: self.generation,
+            filters: filters.into(),
         })
     }
 }
 
-/// Reads the filters strictly: invalid periods and repeated parameters are errors.
-fn filters(params: ApiParams<'_>) -> Result<Filters, ApiError> {
-    for choice in [SearchParam::Site, SearchParam::Lang, SearchParam::Format, SearchParam::Category] {
-        params.text(choice.param())?;
+impl From<FilterParams> for Filters {
+    fn from(given: FilterParams) -> Self {
+        let text = |value: Option<String>| value.as_deref().and_then(filter_value);
+        Self {
+            site: text(given.site),
+            lang: text(given.lang),
+            format: text(given.format),
+            category: text(given.category),
+            time: given.time,
+        }
     }
-    params.choice(SearchParam::Time.param(), &Age::ALL.map(|age| (age.name(), age)))?;
-    Ok(search_params::filters(params.0))
 }
 
 /// Search.
@@ -176,24 +166,20 @@ fn filters(params: ApiParams<'_>) -> Result<Filters, ApiError> {
         (status = 400, description = "A parameter is missing or invalid")
     )
 )]
-pub(crate) async fn search(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
-    let params = ApiSearchParams::read(ApiParams(&visitor), &app)?;
-    let request = SearchRequest {
-        text: params.q,
-        page: params.page as usize,
-        size: params.size as usize,
-        options: ResultOptions { all: params.all, newest_first: params.sort, any_word: params.any },
-        explain: params.explain,
-        facets: params.facets,
-        generation: params.generation,
-        filters: params.filters,
-    };
+pub(crate) async fn search(
+    State(app): State<AppState>,
+    visitor: Visitor,
+    Params(params): Params<ApiSearchParams>,
+    Params(filters): Params<FilterParams>,
+) -> Result<Response, ApiError> {
+    let format = params.format;
+    let request = params.into_request(filters, &app.config().query)?;
     let answer = app.search(request.clone()).await?;
     app.log_response(&visitor, "api", &request, &answer);
-    if params.format == AnswerForm::Rss {
-        return Ok(rss::feed(&visitor, app.config(), &request, &answer));
-    }
-    Ok(json_answer(answer))
+    Ok(match format {
+        AnswerForm::Json => json_answer(answer),
+        AnswerForm::Rss => rss::feed(&visitor, app.config(), &request, &answer),
+    })
 }
 
 /// Returns results as JSON that shared caches must not store.

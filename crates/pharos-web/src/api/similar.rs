@@ -3,32 +3,25 @@
 use axum::extract::State;
 use axum::response::Response;
 use pharos_query::SearchResponse;
+use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::params::ApiParams;
+use super::params::{Params, UrlParam};
 use super::problem::ApiError;
-use super::search::json_answer;
-use crate::server::visitor::Visitor;
+use super::search::{ResultCount, json_answer};
 use crate::state::AppState;
 
-/// Maximum number of pages.
-const MAX_SIZE: u64 = 100;
-
 /// Parameters of `/api/v1/similar`.
-#[derive(IntoParams)]
+#[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct SimilarParams {
     /// Full URL of a searchable page.
-    #[param(
-        pattern = r"^https?://([A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(:[0-5]?[0-9]{1,4})?(/[!-~]*)?$",
-        max_length = 2047,
-        example = "https://www.example.org/"
-    )]
-    url: String,
+    #[serde(default)]
+    #[param(inline, required, example = "https://www.example.org/")]
+    url: UrlParam,
     /// Number of pages; defaults to the page size of the search page.
-    #[param(required = false, minimum = 1, maximum = 100)]
-    size: u32,
+    #[param(inline)]
+    size: Option<ResultCount>,
 }
 
 /// Similar pages.
@@ -45,10 +38,12 @@ pub(crate) struct SimilarParams {
         (status = 404, description = "The page is not searchable")
     )
 )]
-pub(crate) async fn similar(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
-    let params = ApiParams(&visitor);
-    let url = params.url("url")?;
-    let size = params.count("size", app.config().query.page_size, MAX_SIZE)?;
+pub(crate) async fn similar(
+    State(app): State<AppState>,
+    Params(params): Params<SimilarParams>,
+) -> Result<Response, ApiError> {
+    let url = params.url.parse()?;
+    let size = ResultCount::count_or(params.size, app.config().query.page_size);
     if app.indexed_page(url.clone()).await?.is_none() {
         return Err(ApiError::not_found("this page is not searchable"));
     }

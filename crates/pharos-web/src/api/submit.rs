@@ -6,11 +6,11 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use pharos_core::PageUrl;
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 use utoipa::ToSchema;
 
-use super::params::url as parse_url;
 use super::problem::ApiError;
 use crate::server::origin::is_same_site;
 use crate::server::visitor::Visitor;
@@ -105,7 +105,7 @@ pub(crate) async fn submit(
             "the body must have exactly one string `url`: {\"url\":\"https://www.example.org/\"}",
         )
     })?;
-    let url = parse_url(&url).ok_or_else(|| {
+    let url = PageUrl::parse(&url).map_err(|_| {
         ApiError::bad_request(
             "`url` is not a valid URL: write it in full, for example https://www.example.org/",
         )

@@ -7,32 +7,29 @@ use axum::response::{IntoResponse, Response};
 use pharos_mining::queries::frequency::{HotQuery, RisingQuery};
 use pharos_mining::{LogStatistics, TimeWindow};
 use pharos_query::Suggestion;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use super::params::ApiParams;
+use super::params::{Integer, Params};
 use super::problem::ApiError;
 use crate::server::visitor::Visitor;
 use crate::state::{AppState, ServiceError};
 
-/// Maximum number of suggestions.
-const MAX_COUNT: u64 = 50;
-/// Maximum number of hot queries.
-const MAX_HOT: u64 = 100;
-
 /// Parameters of `/api/v1/suggest`.
-#[derive(IntoParams)]
+#[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct SuggestParams {
     /// Text typed so far; a trailing space marks the last word as complete.
-    #[param(required = false, example = "light")]
+    #[serde(default)]
+    #[param(example = "light")]
     q: String,
     /// Number of suggestions.
-    #[param(required = false, minimum = 1, maximum = 50)]
-    count: u32,
+    #[param(inline)]
+    count: Option<SuggestionCount>,
 }
+
+type SuggestionCount = Integer<1, 50>;
 
 /// Suggestions for a partial query.
 #[derive(Serialize, ToSchema)]
@@ -56,11 +53,12 @@ pub(crate) struct SuggestAnswer {
         (status = 400, description = "A parameter is invalid")
     )
 )]
-pub(crate) async fn suggest(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
-    let params = ApiParams(&visitor);
-    params.text("q")?;
-    let count = params.count("count", app.config().suggest.count, MAX_COUNT)?;
-    let query = typed_text(&visitor, &app);
+pub(crate) async fn suggest(
+    State(app): State<AppState>,
+    Params(params): Params<SuggestParams>,
+) -> Result<Response, ApiError> {
+    let count = SuggestionCount::count_or(params.count, app.config().suggest.count);
+    let query = typed_text(&params.q, &app);
     let suggestions = app.suggest(&query, count)?;
     let texts = suggestions.iter().map(|suggestion| suggestion.text.clone()).collect();
     let impression = app.service().search.log_suggestions(&query, texts);
@@ -73,7 +71,7 @@ pub(crate) async fn for_browsers(
     State(app): State<AppState>,
     visitor: Visitor,
 ) -> Result<Response, ServiceError> {
-    let typed = typed_text(&visitor, &app);
+    let typed = typed_text(visitor.param("q").unwrap_or_default(), &app);
     let suggestions: Vec<String> = app
         .suggest(&typed, app.config().suggest.count)?
         .into_iter()
@@ -86,29 +84,32 @@ pub(crate) async fn for_browsers(
 }
 
 /// Parameters of `/api/v1/hot`.
-#[derive(IntoParams)]
+#[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "read by utoipa only")]
 pub(crate) struct HotParams {
     /// The list: most frequent queries of the window (`top`) or since midnight UTC (`today`), fastest rising queries (`rising`),
     /// or number of queries in each of the last 24 hours (`hours`).
-    #[param(required = false, value_type = HotList, default = "top")]
-    list: String,
+    #[serde(default)]
+    #[param(default = HotList::default)]
+    list: HotList,
     /// Time window of `top` and `rising`.
-    #[param(required = false, value_type = HotWindow, default = "day")]
-    window: String,
+    #[serde(default)]
+    #[param(default = HotWindow::default)]
+    window: HotWindow,
     /// Number of queries.
-    #[param(required = false, minimum = 1, maximum = 100)]
-    count: u32,
+    #[param(inline)]
+    count: Option<HotCount>,
     /// With `hours`: only this query.
-    #[param(required = false)]
-    q: String,
+    q: Option<String>,
 }
 
+type HotCount = Integer<1, 100>;
+
 /// A list of hot queries.
-#[derive(Clone, Copy, ToSchema)]
-#[schema(rename_all = "lowercase")]
+#[derive(Clone, Copy, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum HotList {
+    #[default]
     Top,
     Today,
     Rising,
@@ -116,10 +117,11 @@ pub(crate) enum HotList {
 }
 
 /// A time window.
-#[derive(Clone, Copy, ToSchema)]
-#[schema(rename_all = "lowercase")]
+#[derive(Clone, Copy, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum HotWindow {
     Hour,
+    #[default]
     Day,
 }
 
@@ -185,19 +187,12 @@ impl HotAnswer {
         (status = 400, description = "A parameter is invalid")
     )
 )]
-pub(crate) async fn hot(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ApiError> {
-    let params = ApiParams(&visitor);
-    let count = params.count("count", app.config().hot.shown, MAX_HOT)?;
-    let window = params.choice("window", &[("hour", HotWindow::Hour), ("day", HotWindow::Day)])?;
-    let window = window.unwrap_or(HotWindow::Day);
-    let lists = [
-        ("top", HotList::Top),
-        ("today", HotList::Today),
-        ("rising", HotList::Rising),
-        ("hours", HotList::Hours),
-    ];
-    let list = params.choice("list", &lists)?.unwrap_or(HotList::Top);
-    let query = params.text("q")?.map(String::from);
+pub(crate) async fn hot(
+    State(app): State<AppState>,
+    Params(params): Params<HotParams>,
+) -> Result<Response, ApiError> {
+    let HotParams { list, window, count, q: query } = params;
+    let count = HotCount::count_or(count, app.config().hot.shown);
     let answer = app
         .with_statistics(move |memory| {
             Some(HotAnswer::new(Some(memory), list, window, count, query.as_deref()))
@@ -209,9 +204,8 @@ pub(crate) async fn hot(State(app): State<AppState>, visitor: Visitor) -> Result
 }
 
 /// Returns the typed text with its trailing space; texts longer than any query count as empty.
-fn typed_text(visitor: &Visitor, app: &AppState) -> String {
+fn typed_text(typed: &str, app: &AppState) -> String {
     let limit = app.config().query.max_length;
-    let typed = visitor.param("q").unwrap_or_default();
     if typed.chars().nth(limit).is_some() {
         String::new()
     } else {

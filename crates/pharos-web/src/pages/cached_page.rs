@@ -5,6 +5,9 @@
 //!
 //! `?at=YYYYMMDDhhmmss` selects a version, `?view=text` shows the main content.
 
+mod banner;
+pub(crate) mod version_time;
+
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
@@ -13,15 +16,14 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use pharos_core::{PageId, PageUrl, Timestamp};
 use pharos_query::IndexedPage;
 
+use self::banner::{BannerPage, CachedPageLink};
+use self::version_time::parse_version_time;
 use super::error_page::message_page;
 use super::frame::{Link, PageFrame, respond};
-use crate::messages::{Messages, fill, grouped};
+use crate::messages::Messages;
 use crate::server::visitor::{Visitor, link};
-use crate::state::cached_copy::{CachedCopy, CachedPageLookup, CachedPageRequest, ListedVersion, PageView};
+use crate::state::cached_copy::{CachedCopy, CachedPageLookup, CachedPageRequest, PageView};
 use crate::state::{AppState, ServiceError};
-
-/// Number of versions listed directly; the others are behind "all versions".
-const LISTED_VERSIONS: usize = 10;
 
 /// Maximum number of versions listed.
 const MAX_VERSIONS: usize = 200;
@@ -86,7 +88,8 @@ async fn show_cached_page(
     let request = CachedPageRequest {
         id: page_id,
         // An invalid time is earlier than all versions.
-        at: requested_time(visitor).map(|text| parse_time(text).unwrap_or(Timestamp::from_millis(i64::MIN))),
+        at: requested_time(visitor)
+            .map(|text| parse_version_time(text).unwrap_or(Timestamp::from_millis(i64::MIN))),
         view: if visitor.param("view") == Some("text") { PageView::Text } else { PageView::Layout },
         query: query.clone(),
         next: visitor.messages().snapshot_next,
@@ -102,28 +105,6 @@ async fn show_cached_page(
 
 fn requested_time(visitor: &Visitor) -> Option<&str> {
     visitor.param("at").map(str::trim).filter(|text| !text.is_empty())
-}
-
-/// Parses a time such as `20260131120000`.
-fn parse_time(text: &str) -> Option<Timestamp> {
-    if text.len() != 14 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let (date, time) = text.split_at(8);
-    Timestamp::parse(&format!(
-        "{}-{}-{}T{}:{}:{}Z",
-        &date[..4],
-        &date[4..6],
-        &date[6..],
-        &time[..2],
-        &time[2..4],
-        &time[4..]
-    ))
-}
-
-/// Formats a time for `?at=`.
-fn format_time(at: Timestamp) -> String {
-    at.to_string().chars().filter(char::is_ascii_digit).collect()
 }
 
 /// Parses an id only in its canonical form, so that a page has one URL.
@@ -178,158 +159,6 @@ fn title(title: &str, indexed: &IndexedPage) -> String {
     if title.trim().is_empty() { indexed.url.to_string() } else { title.to_string() }
 }
 
-/// Identifies a version and a view of a cached page, for building links.
-struct CachedPageLink<'a> {
-    id: &'a str,
-    query: &'a str,
-    /// Version, if one was requested.
-    at: Option<String>,
-    view: PageView,
-}
-
-impl<'a> CachedPageLink<'a> {
-    fn new(id: &'a str, query: &'a str, visitor: &Visitor, copy: &CachedCopy) -> Self {
-        let at = requested_time(visitor).map(|_| format_time(copy.since));
-        Self { id, query, at, view: copy.view }
-    }
-
-    fn query_param(&self) -> Option<(&'a str, &'a str)> {
-        (!self.query.is_empty()).then_some(("q", self.query))
-    }
-
-    /// Returns the link to a version and view, or to a path below it.
-    fn href(&self, below: &str, at: Option<&str>, view: PageView) -> String {
-        let at = at.map(|at| ("at", at));
-        let view = (view == PageView::Text).then_some(("view", "text"));
-        link(&format!("/snapshot/{}{below}", self.id), self.query_param().into_iter().chain(at).chain(view))
-    }
-}
-
-#[derive(Template)]
-#[template(path = "cached_page.html")]
-struct BannerPage {
-    frame: PageFrame,
-    title: String,
-    lang: String,
-    stored_on: String,
-    /// Time at which the page was last seen unchanged.
-    unchanged: Option<String>,
-    url: String,
-    /// Available views; empty if there is only one.
-    views: Vec<ViewLink>,
-    /// The newest versions, and the full list if there are more.
-    versions: Vec<VersionLink>,
-    all_versions: Vec<VersionLink>,
-    of_versions: String,
-    /// Number of versions not listed.
-    more_versions: Option<String>,
-    legend: Vec<LegendWord>,
-    /// URL of the frame's document.
-    content: String,
-    /// URL of the cleaned view.
-    clean: String,
-    /// Link back to the results.
-    back: String,
-}
-
-/// A link to a view.
-struct ViewLink {
-    name: &'static str,
-    href: String,
-    is_shown: bool,
-}
-
-/// A link to a version.
-struct VersionLink {
-    name: String,
-    datetime: String,
-    remark: Option<String>,
-    /// `None` if the content is no longer stored.
-    href: Option<String>,
-    is_shown: bool,
-}
-
-impl VersionLink {
-    fn new(frame: &PageFrame, location: &CachedPageLink, listed: &ListedVersion) -> Self {
-        let messages = frame.messages;
-        let remark = if !listed.is_kept {
-            Some(messages.snapshot_dropped.to_string())
-        } else if listed.until.seconds() > listed.since.seconds() {
-            Some(fill(messages.snapshot_same_until, &[&frame.lang.date_time(listed.until)]))
-        } else {
-            None
-        };
-        let href = listed.is_kept.then(|| location.href("", Some(&format_time(listed.since)), location.view));
-        Self {
-            name: frame.lang.date_time(listed.since),
-            datetime: listed.since.to_string(),
-            remark,
-            href,
-            is_shown: listed.is_shown,
-        }
-    }
-}
-
-/// A query word with its colour and number of occurrences.
-struct LegendWord {
-    text: String,
-    class: String,
-    /// Link that scrolls the frame to the first occurrence.
-    href: String,
-    count: usize,
-}
-
-impl BannerPage {
-    fn new(frame: PageFrame, location: &CachedPageLink, copy: &CachedCopy) -> Self {
-        let (indexed, messages) = (&copy.indexed, frame.messages);
-        let at = location.at.as_deref();
-        let content = location.href("/content", at, location.view);
-        let legend = copy.words.iter().zip(copy.shown.counts).enumerate();
-        let legend = legend.map(|(number, (text, count))| LegendWord {
-            text: text.clone(),
-            class: format!("w{number}"),
-            href: format!("{content}#w{number}-1"),
-            count,
-        });
-        let views = [(messages.snapshot_layout, PageView::Layout), (messages.snapshot_text, PageView::Text)];
-        let views = views.map(|(name, view)| ViewLink {
-            name,
-            href: location.href("", at, view),
-            is_shown: view == copy.view,
-        });
-        let versions = || copy.versions.iter().map(|listed| VersionLink::new(&frame, location, listed));
-        // A single version is the one that is shown.
-        let listed = if copy.of_versions > 1 { LISTED_VERSIONS } else { 0 };
-        let all_versions = if copy.of_versions > LISTED_VERSIONS { versions().collect() } else { Vec::new() };
-        let unlisted = copy.of_versions - copy.versions.len();
-        let unchanged = (copy.until.seconds() > copy.since.seconds())
-            .then(|| fill(messages.snapshot_unchanged, &[&frame.lang.date_time(copy.until)]));
-        let clean = [("url", indexed.url.as_str())].into_iter().chain(location.query_param());
-        Self {
-            title: title(&copy.title, indexed),
-            lang: indexed.lang.clone(),
-            stored_on: fill(messages.snapshot_stored, &[&frame.lang.date_time(copy.since)]),
-            unchanged,
-            url: indexed.url.to_string(),
-            views: if copy.has_layout { views.into() } else { Vec::new() },
-            versions: versions().take(listed).collect(),
-            all_versions,
-            of_versions: fill(messages.snapshot_all_versions, &[&grouped(copy.of_versions as u64)]),
-            more_versions: (unlisted > 0)
-                .then(|| fill(messages.snapshot_more_versions, &[&grouped(unlisted as u64)])),
-            legend: legend.collect(),
-            clean: link("/clean", clean),
-            back: if location.query.is_empty() {
-                "/".into()
-            } else {
-                link("/search", location.query_param())
-            },
-            content,
-            frame,
-        }
-    }
-}
-
 #[derive(Template)]
 #[template(path = "cached_content.html")]
 struct ContentPage<'a> {
@@ -364,6 +193,7 @@ mod tests {
     use pharos_store::catalog::{CatalogChange, Removal, ResponseSummary, VisitOutcome};
     use pharos_store::{Catalog, LibraryRecord, RawResponse as Answer, RecordContent};
 
+    use super::banner::LISTED_VERSIONS;
     use super::*;
     use crate::testing::{Reply, TestPage, engine, get};
     use crate::{Service, router};

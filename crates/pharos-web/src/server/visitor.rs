@@ -20,7 +20,7 @@ const COOKIE_PREFIX: &str = "pharos_";
 const MAX_HEADER: usize = 512;
 
 /// Maximum number of parameters read.
-const MAX_PARAMS: usize = 32;
+pub(crate) const MAX_PARAMS: usize = 32;
 
 /// The client of a request, with its choices and parameters.
 #[derive(Clone, Debug)]
@@ -168,11 +168,6 @@ impl Visitor {
         find(&self.params, name)
     }
 
-    /// Returns all parameters with this name.
-    pub(crate) fn values<'v>(&'v self, name: &'v str) -> impl Iterator<Item = &'v str> {
-        self.params.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
-    }
-
     /// Returns the client as the query log knows it.
     pub(crate) fn request_client(&self, behind_proxy: bool) -> RequestClient<'_> {
         let client = &self.client;
@@ -198,15 +193,7 @@ impl Visitor {
 
     /// Returns the query as one line without control characters, truncated to `limit` characters.
     pub(crate) fn query(&self, limit: usize) -> String {
-        let text: String = self
-            .param("q")
-            .unwrap_or_default()
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .skip_while(|c| c.is_whitespace())
-            .take(limit)
-            .collect();
-        text.trim_end().to_string()
+        query_text(self.param("q").unwrap_or_default(), limit)
     }
 
     /// Returns `true` if duplicates should be shown.
@@ -258,6 +245,17 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 pub(crate) fn link<'a>(path: &str, params: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(params).finish();
     if query.is_empty() { path.to_string() } else { format!("{path}?{query}") }
+}
+
+/// Returns a query as one line without control characters, truncated to `limit` characters.
+pub(crate) fn query_text(typed: &str, limit: usize) -> String {
+    let text: String = typed
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .skip_while(|c| c.is_whitespace())
+        .take(limit)
+        .collect();
+    text.trim_end().to_string()
 }
 
 fn find<'a>(params: &'a [(String, String)], name: &str) -> Option<&'a str> {

@@ -51,13 +51,16 @@ impl SearchParam {
     }
 }
 
+/// Returns the value of a filter, without surrounding space; an invalid value sets no filter.
+pub(crate) fn filter_value(given: &str) -> Option<String> {
+    let value = given.trim();
+    let is_value = !value.is_empty() && value.len() <= MAX_VALUE && !value.chars().any(char::is_control);
+    is_value.then(|| value.to_string())
+}
+
 /// Reads the filters; invalid values are ignored.
-pub(crate) fn filters(visitor: &Visitor) -> Filters {
-    let text = |choice: SearchParam| {
-        let value = visitor.param(choice.param())?.trim();
-        let is_value = !value.is_empty() && value.len() <= MAX_VALUE && !value.chars().any(char::is_control);
-        is_value.then(|| value.to_string())
-    };
+fn filters(visitor: &Visitor) -> Filters {
+    let text = |choice: SearchParam| visitor.param(choice.param()).and_then(filter_value);
     Filters {
         site: text(SearchParam::Site),
         lang: text(SearchParam::Lang),
