@@ -94,10 +94,7 @@ pub(super) async fn log_in(
     }
     if let Err(wait) = desk.login_limits.log_in(client.address, name) {
         record(ActionOutcome::Refused("too many tries")).await;
-        return Ok(add_retry_after(
-            wait,
-            refuse(StatusCode::TOO_MANY_REQUESTS, &retry_message(messages, wait)),
-        ));
+        return Ok(refuse_until(wait, messages, refuse));
     }
     let verified = desk.hashing.verify(password, account.map(|account| account.password.as_str())).await;
     match account.filter(|_| matches!(verified, Ok(true))) {
@@ -146,14 +143,16 @@ pub(super) async fn log_out(OwnAction(action): OwnAction) -> Response {
     response
 }
 
-/// Returns the message that asks the user to wait.
-pub(super) fn retry_message(messages: &DeskMessages, wait: Duration) -> String {
-    fill(messages.too_many_tries, &[&grouped(wait.as_secs().saturating_add(1))])
-}
-
-/// Adds `Retry-After` to a response.
-pub(super) fn add_retry_after(wait: Duration, mut response: Response) -> Response {
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs().saturating_add(1)));
+/// Asks the user to wait, on the page that `refuse` renders with a message.
+pub(super) fn refuse_until(
+    wait: Duration,
+    messages: &DeskMessages,
+    refuse: impl FnOnce(StatusCode, &str) -> Response,
+) -> Response {
+    let seconds = wait.as_secs().saturating_add(1);
+    let message = fill(messages.too_many_tries, &[&grouped(seconds)]);
+    let mut response = refuse(StatusCode::TOO_MANY_REQUESTS, &message);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
 

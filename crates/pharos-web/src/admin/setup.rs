@@ -10,7 +10,7 @@ use super::action::read_form;
 use super::action_log::{ActionEntry, ActionOutcome};
 use super::frame::{DeskFrame, Notice};
 use super::gate::{AllowedClient, HOME, LOGIN};
-use super::login::{add_retry_after, retry_message, start_session};
+use super::login::{refuse_until, start_session};
 use super::messages::DeskMessages;
 use super::operators::{Account, MAX_NAME_LENGTH, Role, add_first, is_valid_name};
 use super::password;
@@ -89,10 +89,7 @@ pub(super) async fn set_up(
     }
     if let Err(wait) = desk.login_limits.set_up(client.address) {
         record("", ActionOutcome::Refused("too many tries")).await;
-        return Ok(add_retry_after(
-            wait,
-            refuse(StatusCode::TOO_MANY_REQUESTS, &retry_message(messages, wait)),
-        ));
+        return Ok(refuse_until(wait, messages, refuse));
     }
     if !desk.code.matches(form.text("code")) {
         record("", ActionOutcome::Refused("wrong code")).await;

@@ -8,7 +8,7 @@ use axum::response::Response;
 use crate::admin::action::OwnAction;
 use crate::admin::action_log::ActionOutcome;
 use crate::admin::frame::{DeskFrame, Notice};
-use crate::admin::login::{add_retry_after, retry_message, start_session};
+use crate::admin::login::{refuse_until, start_session};
 use crate::admin::messages::DeskMessages;
 use crate::admin::operators::{Account, find, set_password};
 use crate::admin::session::Operator;
@@ -63,10 +63,7 @@ pub(super) async fn change(
     };
     if let Err(wait) = desk.login_limits.password(&operator.name) {
         action.record(ACTION, &operator.name, "", ActionOutcome::Refused("too many tries")).await;
-        return Ok(add_retry_after(
-            wait,
-            refuse(StatusCode::TOO_MANY_REQUESTS, &retry_message(messages, wait)),
-        ));
+        return Ok(refuse_until(wait, messages, refuse));
     }
     let accounts = desk.run_blocking(|desk| desk.accounts()).await?.map_err(DeskError::from)?;
     let account = find(&accounts, &operator.name);
