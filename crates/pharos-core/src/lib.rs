@@ -21,6 +21,7 @@
 //! * `config/`: value types of settings; `config.rs` declares all keys with default and meaning.
 //! * `url/`: normalisation of URLs, page ids, site names.
 
+mod back_off;
 mod clock;
 pub mod config;
 mod page;
@@ -28,6 +29,7 @@ mod position;
 mod snippet_limits;
 mod url;
 
+pub use back_off::BackOff;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use config::{Config, ConfigError};
 pub use page::{AlternateLanguage, Link, LinkKind, PageObject, PageType, WeightedTerm};

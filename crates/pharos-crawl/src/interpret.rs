@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, UNIX_EPOCH};
 
 use pharos_core::config::{CrawlConfig, StrategyName};
-use pharos_core::{Link, PageUrl, Timestamp};
+use pharos_core::{BackOff, Link, PageUrl, Timestamp};
 use pharos_store::catalog::{
     CatalogChange, DiscoveredLink, ResponseSummary, RobotsFile, RobotsState, Validators, VisitOutcome,
 };
@@ -453,13 +453,7 @@ fn retry_after_value(text: &str, at: Timestamp) -> Option<Duration> {
 
 /// Returns the time of the next attempt after a failure, or `None` if there is none.
 fn next_attempt(config: &CrawlConfig, at: Timestamp, attempt: u32) -> Option<Timestamp> {
-    (attempt < config.max_attempts).then(|| at.plus(retry_back_off(config.retry_delay, attempt)))
-}
-
-/// Returns the delay before an attempt: `first`, four times longer for each further attempt, at most a day.
-pub(crate) fn retry_back_off(first: Duration, attempt: u32) -> Duration {
-    let longer = 4u32.saturating_pow(attempt.saturating_sub(1));
-    first.saturating_mul(longer).min(MAX_REQUESTED_WAIT.max(first))
+    (attempt < config.max_attempts).then(|| at.plus(BackOff::PAGE.wait(config.retry_delay, attempt)))
 }
 
 #[cfg(test)]
@@ -687,7 +681,6 @@ mod tests {
             next_due(&interpret(&record, None))
         };
         assert_eq!((due(1), due(2), due(3), due(u32::MAX)), (Some(1060), Some(1240), None, None));
-        assert_eq!(retry_back_off(Duration::from_secs(60), u32::MAX), MAX_REQUESTED_WAIT);
         let refused = LibraryEvent::Refused { reason: "robots.txt".into() };
         let changes = interpret(&stored("http://a.example/", 0, 0, RecordContent::Event(refused)), None);
         assert!(matches!(

@@ -9,8 +9,6 @@ use crate::robots::RobotsRules;
 /// Upper bound on the wait by the nice factor: one page in five minutes, which AltaVista Scooter granted a site
 /// behind a modem.
 pub const MAX_NICE_WAIT: Duration = Duration::from_secs(300);
-/// Maximum back-off after failures of a site.
-pub(crate) const MAX_BACKOFF: Duration = Duration::from_secs(3600);
 /// Maximum wait that a server can request.
 pub(crate) const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(24 * 3600);
 
@@ -33,12 +31,6 @@ pub fn wait_after(
 /// Returns the `Crawl-delay` of a robots.txt, at most `crawl.max_crawl_delay`.
 pub fn crawl_delay(config: &CrawlConfig, robots: Option<&RobotsRules>) -> Duration {
     robots.and_then(RobotsRules::crawl_delay).unwrap_or_default().min(config.max_crawl_delay)
-}
-
-/// Returns the wait after consecutive failures: doubled after each, at most an hour.
-pub(crate) fn site_back_off(first: Duration, failures: u32) -> Duration {
-    let longer = 1u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
-    first.saturating_mul(longer).min(MAX_BACKOFF.max(first))
 }
 
 #[cfg(test)]
@@ -97,13 +89,5 @@ mod tests {
         };
         assert_eq!((delay(0), delay(5), delay(500)), (0, 5, 60));
         assert_eq!(crawl_delay(&config, None), Duration::ZERO);
-    }
-
-    #[test]
-    fn failures_double_the_wait_within_an_hour() {
-        let minutes = |failures| site_back_off(Duration::from_secs(60), failures).as_secs() / 60;
-        assert_eq!((1..=8).map(minutes).collect::<Vec<_>>(), [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert_eq!(minutes(u32::MAX), 60);
-        assert_eq!(site_back_off(Duration::ZERO, 9), Duration::ZERO);
     }
 }

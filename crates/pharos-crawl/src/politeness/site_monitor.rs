@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pharos_core::config::{CrawlConfig, PolitenessLimits};
-use pharos_core::{SiteId, SiteName, Timestamp};
+use pharos_core::{BackOff, SiteId, SiteName, Timestamp};
 
 use crate::fetch::address::is_public;
-use crate::politeness::delay::{MAX_BACKOFF, MAX_REQUESTED_WAIT, site_back_off, wait_after};
+use crate::politeness::delay::{MAX_REQUESTED_WAIT, wait_after};
 use crate::politeness::request_slots::RequestSlots;
 use crate::politeness::site_settings::{SiteSettings, SiteSettingsTable};
 use crate::politeness::traffic_metrics::{SiteTraffic, TrafficMetrics};
@@ -266,7 +266,7 @@ impl SiteMonitor {
         self.sites.retain(|_, site| {
             let promised = site.domain_retry_at.max(site.address_retry_at).is_some_and(|moment| moment > now);
             // The number of consecutive failures is kept for a while after the site may be requested again.
-            let failing = site.failures > 0 && site.ready.plus(MAX_BACKOFF) > now;
+            let failing = site.failures > 0 && site.ready.plus(BackOff::SITE.longest) > now;
             site.in_progress > 0 || site.ready > now || promised || failing
         });
         self.domains.retain(|_, slots| !slots.is_empty(now));
@@ -324,10 +324,13 @@ impl SitePoliteness {
     fn back_off_after(&self, health: ServerHealth, wait: Duration, retry_delay: Duration) -> Duration {
         match health {
             ServerHealth::Answered => Duration::ZERO,
-            ServerHealth::Unresponsive => site_back_off(wait.saturating_mul(2), self.failures),
+            ServerHealth::Unresponsive => BackOff::SITE.wait(wait.saturating_mul(2), self.failures),
             ServerHealth::Overloaded(requested) => {
                 let own = if self.limits.is_unlimited() { Duration::ZERO } else { retry_delay };
-                requested.unwrap_or_default().min(MAX_REQUESTED_WAIT).max(site_back_off(own, self.failures))
+                requested
+                    .unwrap_or_default()
+                    .min(MAX_REQUESTED_WAIT)
+                    .max(BackOff::SITE.wait(own, self.failures))
             }
         }
     }

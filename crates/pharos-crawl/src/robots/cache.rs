@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pharos_core::config::CrawlConfig;
-use pharos_core::{PageUrl, Timestamp};
+use pharos_core::{BackOff, PageUrl, Timestamp};
 use pharos_store::catalog::RobotsState;
 
-use crate::interpret::retry_back_off;
 use crate::robots::RobotsRules;
 
 /// Maximum number of cached servers.
@@ -64,7 +63,7 @@ fn lifetime(config: &CrawlConfig) -> Duration {
 }
 
 fn retry_wait(config: &CrawlConfig, failures: u32) -> Duration {
-    retry_back_off(config.retry_delay.max(Duration::from_secs(1)), failures)
+    BackOff::PAGE.wait(config.retry_delay.max(Duration::from_secs(1)), failures)
 }
 
 /// Verdicts by the URL of the robots.txt; the oldest entries are evicted first.
