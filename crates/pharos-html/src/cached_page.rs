@@ -13,7 +13,7 @@ mod writer;
 use pharos_core::{PageObject, PageUrl};
 
 pub use self::highlights::{COLOURS, HighlightOptions};
-use self::writer::{CachedPageWriter, MAX_BYTES};
+use self::writer::CachedPageWriter;
 use crate::dom::Dom;
 use crate::formats::media_type::{self, MediaKind};
 use crate::{charset, links};
@@ -49,9 +49,7 @@ pub fn sanitise_page(
         let base = links::base_url(&dom, url);
         writer.document(&dom, &base);
     } else {
-        writer.out.push_str("<pre>\n");
-        writer.text(&text[..text.floor_char_boundary(MAX_BYTES)]);
-        writer.out.push_str("</pre>");
+        writer.preformatted(&text);
     }
     writer.finish()
 }
@@ -92,6 +90,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::allow_list::{ElementAction, element_action, is_allowed_attribute, is_safe_style};
+    use super::writer::MAX_BYTES;
     use super::*;
     use crate::dom::Element;
 

@@ -411,6 +411,8 @@ mod tests {
         for (requested, admitted) in [
             ("http://162.105.129.12/", true),
             ("http://162.105.203.7/", false),
+            ("http://[::ffff:162.105.129.12]/", true),
+            ("http://[::ffff:162.105.203.7]/", false),
             ("http://8.8.8.8/", false),
             ("http://10.1.1.1/", true),
             ("http://a.example/", true),

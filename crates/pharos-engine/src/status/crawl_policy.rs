@@ -1,4 +1,4 @@
-//! How the crawl settings apply to a URL, to a site and to the crawler itself, as plain data for pages above the engine.
+//! Crawl settings applied to a URL, to a site and to the crawler itself, as plain data for pages above the engine.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use pharos_crawl::rules::explain::RuleDecision;
 
 use crate::{EngineError, Stores};
 
-/// How the crawler identifies itself to servers.
+/// Identity of the crawler towards servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlerIdentity {
     /// The `User-Agent` header.

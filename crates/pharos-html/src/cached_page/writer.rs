@@ -1,14 +1,14 @@
 //! Writes a cached page from a tree: allowed markup, escaped text, highlighted terms.
 
+use pharos_core::PageUrl;
 use url::Url;
 
 use super::CachedPage;
 use super::allow_list::{
     ElementAction, element_action, is_allowed_attribute, is_hidden, is_safe_style, is_void,
 };
-use super::highlights::{HighlightOptions, Highlighter};
+use super::highlights::{self, HighlightOptions, Highlighter};
 use crate::dom::{Dom, Element, NodeData, NodeId, WalkStep};
-use crate::links;
 
 /// Maximum size of a cached page; the tree of a page can be much larger than its text.
 pub(super) const MAX_BYTES: usize = 8 << 20;
@@ -39,6 +39,13 @@ impl<'a> CachedPageWriter<'a> {
     pub(super) fn finish(mut self) -> CachedPage {
         let counts = self.highlights.finish(&mut self.out);
         CachedPage { html: self.out, counts }
+    }
+
+    /// Writes plain text in its lines.
+    pub(super) fn preformatted(&mut self, text: &str) {
+        self.out.push_str("<pre>\n");
+        self.text(&text[..text.floor_char_boundary(MAX_BYTES)]);
+        self.out.push_str("</pre>");
     }
 
     /// Writes an element that contains only text.
@@ -199,7 +206,7 @@ impl<'a> CachedPageWriter<'a> {
     }
 
     /// Writes text with its query terms highlighted.
-    pub(super) fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str) {
         let mut written = 0;
         let spans = if self.hidden == 0 { self.highlights.spans(text) } else { Vec::new() };
         for (start, end, colour) in spans {
