@@ -6,6 +6,8 @@ mod desk;
 mod everything;
 mod properties;
 mod recrawl;
+mod removal;
+mod scheduling;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,6 +28,14 @@ use desk::{
 use everything::everything;
 use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_order};
 use recrawl::{a_page_can_be_recrawled, a_site_can_be_recrawled};
+use removal::{
+    a_removed_page_stays_removed, a_removed_site_stays_removed, deleted_pages_return_with_a_later_response,
+};
+use scheduling::{
+    adding_a_seed_again_retries_it, back_offs_are_respected, due_pages_come_in_the_requested_order,
+    failures_are_scheduled_and_reported, mirrors_are_not_fetched, pages_come_due_breadth_first_and_once,
+    stale_pages_are_due_again, the_least_recently_visited_sites_come_first,
+};
 
 #[test]
 fn sqlite_conforms() {
@@ -145,32 +155,6 @@ fn report(catalog: &dyn Catalog, path: &str) -> PageDetails {
     catalog.page(url(path).id()).unwrap().unwrap()
 }
 
-fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let site = url("/").site();
-    let applied = catalog.apply(&[seed("/", 0), found("/deep", 3), found("/near", 1)], position(10)).unwrap();
-    assert_eq!(applied, ApplyResult { due_sites: vec![site.id()], outdated: vec![] });
-    assert_eq!(due(&*catalog, 100), ["/", "/near", "/deep"]);
-    let again = catalog.apply(&[found("/near", 1), found("/near", 2)], position(11)).unwrap();
-    assert_eq!(again, ApplyResult::default(), "known already");
-    catalog.apply(&[answered("/", 2, 5), found("/", 0)], position(12)).unwrap();
-    assert_eq!(due(&*catalog, 100), ["/near", "/deep"]);
-    assert_eq!(catalog.apply(&[found("/deep", 0)], position(13)).unwrap().due_sites, [site.id()]);
-    assert_eq!(due(&*catalog, 100), ["/deep", "/near"], "the shorter path is kept");
-    assert_eq!(catalog.applied_position().unwrap(), position(13));
-    assert_eq!(catalog.seed_sites().unwrap(), std::slice::from_ref(&site));
-    assert_eq!(catalog.due_sites(at(100)).unwrap(), [site.id()]);
-    // Scheduled pages are returned among the others, in the same order, once they are due.
-    catalog.apply(&[failed("/deep", 20, 1, Some(at(50))), found("/x", 2)], position(14)).unwrap();
-    assert_eq!(due(&*catalog, 49), ["/near", "/x"]);
-    assert_eq!(due(&*catalog, 50), ["/deep", "/near", "/x"]);
-    assert_eq!(catalog.due_pages(site.id(), at(50), DueOrder::Nearest, 2).unwrap().len(), 2);
-    catalog.apply(&[answered("/near", 21, 15), answered("/x", 21, 16)], position(17)).unwrap();
-    assert_eq!(catalog.due_sites(at(49)).unwrap(), []);
-    assert_eq!(catalog.due_sites(at(50)).unwrap(), [site.id()]);
-    assert_eq!((catalog.next_due(at(0)).unwrap(), catalog.next_due(at(50)).unwrap()), (Some(at(50)), None));
-}
-
 fn applied_batches_change_nothing(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [found("/a", 1), answered("/a", 2, 7), found("/b", 2)];
@@ -182,68 +166,6 @@ fn applied_batches_change_nothing(path: &Path, open: Open<'_>) {
     assert_eq!(report(&*catalog, "/a").position, Some(position(7)));
     let outdated = catalog.apply(&[answered("/a", 1, 3)], position(4)).unwrap().outdated;
     assert_eq!(outdated, [(url("/a").id(), position(3))], "returned again on replay");
-}
-
-fn failures_are_scheduled_and_reported(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let changes = [found("/a", 1), found("/b", 1), failed("/a", 2, 1, Some(at(500))), refused("/b", 2)];
-    catalog.apply(&changes, position(1)).unwrap();
-    assert_eq!(due(&*catalog, 100), Vec::<String>::new());
-    assert_eq!(catalog.next_due(at(100)).unwrap(), Some(at(500)));
-    let a = report(&*catalog, "/a");
-    assert_eq!((a.state, a.reason.as_deref(), a.attempts), (PageState::Failed, Some("timed out"), 1));
-    assert_eq!((a.anchor.as_str(), a.found_at, a.visited_at), ("words", at(1), Some(at(2))));
-    assert_eq!(report(&*catalog, "/b").state, PageState::Refused);
-    let expected = CatalogCounts {
-        sites: 1,
-        sites_visited: 1,
-        sites_refused: 1,
-        pages: 2,
-        failed: 1,
-        refused: 1,
-        ..Default::default()
-    };
-    assert_eq!(catalog.counts().unwrap(), expected);
-    assert_eq!(catalog.page(url("/none").id()).unwrap(), None);
-    // A response is kept when a later visit fails.
-    let unwell = failed("/a", 9, 1, Some(at(20)));
-    catalog.apply(&[answered("/a", 8, 2), unwell, found("/w", 3)], position(3)).unwrap();
-    let a = report(&*catalog, "/a");
-    assert_eq!((a.state, a.status, a.indexable, a.due), (PageState::Stored, Some(200), true, Some(at(20))));
-    assert_eq!((a.digest, a.visits, a.visited_at), (Some(u64::MAX - 2), 1, Some(at(9))));
-    let w = report(&*catalog, "/w");
-    assert_eq!((w.state, w.due), (PageState::Waiting, Some(at(1))));
-    let sites = catalog.sites(5).unwrap();
-    assert_eq!((sites.len(), sites[0].pages, sites[0].stored), (1, 3, 1));
-}
-
-fn adding_a_seed_again_retries_it(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let changes = [
-        failed("/failed", 2, 3, None),
-        refused("/refused", 2),
-        visited("/missing", 2, answer(404, 1), None),
-        answered("/well", 2, 2),
-        deleted("/gone", 2),
-    ];
-    catalog.apply(&changes, position(3)).unwrap();
-    assert_eq!(due(&*catalog, 100), Vec::<String>::new());
-    let redirected =
-        CatalogChange::Seed { url: url("/failed"), at: at(5), hops: 1, origin: None, stale_before: None };
-    assert_eq!(catalog.apply(&[redirected], position(4)).unwrap().due_sites, []);
-    let named = ["/failed", "/refused", "/missing", "/well", "/gone"].map(|path| seed(path, 6));
-    assert_eq!(catalog.apply(&named, position(5)).unwrap().due_sites.len(), 1);
-    let again: HashSet<String> = due(&*catalog, 100).into_iter().collect();
-    assert_eq!(again, ["/failed", "/refused", "/missing", "/gone"].map(String::from).into());
-    assert_eq!(report(&*catalog, "/failed").attempts, 0);
-    // An old capture that arrives later does not make the last visit a success.
-    catalog
-        .apply(&[failed("/late", 2, 1, None), answered("/late", 1, 6), seed("/late", 6)], position(7))
-        .unwrap();
-    assert_eq!(
-        (report(&*catalog, "/late").state, report(&*catalog, "/late").due),
-        (PageState::Stored, Some(at(6)))
-    );
 }
 
 fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
@@ -344,111 +266,6 @@ fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
     assert_eq!((d.state, d.position, d.due), (PageState::Stored, Some(position(14)), Some(at(40))));
     assert_eq!((d.attempts, d.visited_at), (2, Some(at(30))));
     assert_eq!(catalog.versions(url("/none").id()).unwrap(), []);
-}
-
-fn deleted_pages_return_with_a_later_response(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let changes = [visited("/a", 10, answer(200, 1), Some(at(70))), deleted("/a", 20), deleted("/new", 20)];
-    let applied = catalog.apply(&changes, position(2)).unwrap();
-    assert_eq!(applied.outdated, [(url("/a").id(), position(1))], "deleted by the end of the batch");
-    for page in ["/a", "/new"] {
-        let gone = report(&*catalog, page);
-        assert_eq!((gone.state, gone.indexable, gone.due), (PageState::Deleted, false, None));
-        assert_eq!((gone.status, gone.position), (None, None));
-    }
-    let counts = catalog.counts().unwrap();
-    assert_eq!((counts.pages, counts.deleted, counts.indexable), (2, 2, 0));
-    let late = [answered("/a", 15, 3), failed("/new", 15, 1, Some(at(16))), found("/a", 1)];
-    let applied = catalog.apply(&late, position(4)).unwrap();
-    assert_eq!(applied, ApplyResult { due_sites: vec![], outdated: vec![(url("/a").id(), position(3))] });
-    assert_eq!(due(&*catalog, 100), Vec::<String>::new());
-    assert_eq!(catalog.versions(url("/a").id()).unwrap().len(), 2);
-    let back = catalog.apply(&[answered("/a", 21, 5), deleted("/a", 12)], position(6)).unwrap();
-    assert_eq!(back.outdated, []);
-    assert_eq!((report(&*catalog, "/a").state, report(&*catalog, "/a").visits), (PageState::Stored, 3));
-}
-
-fn a_removed_page_stays_removed(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    catalog.apply(&[found("/a", 3), answered("/a", 10, 1), found("/b", 1)], position(2)).unwrap();
-    catalog.apply(&[removed("/a"), removed("/unheard-of")], position(3)).unwrap();
-    let before = everything(&*catalog);
-    let again = [seed("/a", 90), found("/a", 0), answered("/a", 90, 4), deleted("/a", 95), removed("/a")];
-    let applied = catalog.apply(&again, position(5)).unwrap();
-    assert_eq!(applied, ApplyResult { due_sites: vec![], outdated: vec![(url("/a").id(), position(4))] });
-    let page = report(&*catalog, "/a");
-    assert_eq!((page.state, page.due, page.indexable), (PageState::Removed, None, false));
-    assert_eq!((page.anchor.as_str(), page.position, page.visits), ("", None, 0), "forgotten");
-    assert_eq!(catalog.versions(url("/a").id()).unwrap(), []);
-    assert_eq!(everything(&*catalog).reports, before.reports);
-    assert_eq!(due(&*catalog, 100), ["/b"]);
-    assert!(catalog.is_removed(&url("/a")).unwrap() && catalog.is_removed(&url("/unheard-of")).unwrap());
-    assert!(!catalog.is_removed(&url("/b")).unwrap() && !catalog.is_removed(&url("/c")).unwrap());
-    let counts = catalog.counts().unwrap();
-    assert_eq!((counts.pages, counts.waiting, counts.stored), (1, 1, 0));
-    assert_eq!(catalog.removed().unwrap().len(), 2);
-}
-
-fn a_removed_site_stays_removed(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let other = PageUrl::parse("http://other.example/").unwrap();
-    let elsewhere =
-        CatalogChange::Seed { url: other.clone(), at: at(1), hops: 0, origin: None, stale_before: None };
-    catalog.apply(&[seed("/", 1), answered("/", 2, 1), removed("/r"), elsewhere], position(2)).unwrap();
-    let removal = Removal::Site(url("/").site());
-    // In one batch with the changes it overrides, before and after.
-    let batch =
-        [found("/a", 1), CatalogChange::Removed(removal.clone()), answered("/a", 9, 3), seed("/b", 9)];
-    let applied = catalog.apply(&batch, position(4)).unwrap();
-    assert_eq!(applied, ApplyResult { due_sites: vec![], outdated: vec![(url("/a").id(), position(3))] });
-    catalog.apply(&[found("/c", 1), removed("/d"), deleted("/e", 3)], position(5)).unwrap();
-    for page in ["/", "/a", "/b", "/c", "/d", "/e", "/r", "/never"] {
-        assert_eq!(catalog.page(url(page).id()).unwrap(), None, "{page}");
-        assert!(catalog.is_removed(&url(page)).unwrap(), "{page}");
-        assert_eq!(catalog.versions(url(page).id()).unwrap(), []);
-    }
-    assert!(!catalog.is_removed(&other).unwrap());
-    assert_eq!(catalog.removed().unwrap(), [removal]);
-    assert_eq!(catalog.seed_sites().unwrap(), [other.site()]);
-    assert_eq!(catalog.due_sites(at(100)).unwrap(), [other.site().id()]);
-    assert_eq!(catalog.least_recently_visited(9).unwrap(), [(other.site(), None)]);
-    let counts = catalog.counts().unwrap();
-    assert_eq!((counts.sites, counts.pages, counts.stored), (1, 1, 0));
-    let unheard_of = Removal::Site(SiteName::from_stored("unheard-of.example".into()));
-    catalog.apply(&[CatalogChange::Removed(unheard_of)], position(6)).unwrap();
-    assert!(catalog.is_removed(&PageUrl::parse("https://unheard-of.example/x").unwrap()).unwrap());
-}
-
-fn the_least_recently_visited_sites_come_first(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let page = |host: &str, path: &str| PageUrl::parse(&format!("http://{host}{path}")).unwrap();
-    let visit = |host: &str, path: &str, seconds, outcome| CatalogChange::Visited {
-        url: page(host, path),
-        at: at(seconds),
-        outcome,
-        next_due: None,
-    };
-    let refusal = VisitOutcome::Refused { reason: "robots.txt".into() };
-    let failure = VisitOutcome::Failed { reason: "timed out".into(), attempt: 1 };
-    let changes = [
-        visit("late.example", "/", 30, answer(200, 1)),
-        visit("early.example", "/", 10, answer(200, 2)),
-        visit("between.example", "/", 20, failure),
-        visit("late.example", "/old", 5, answer(200, 3)),
-        visit("never.example", "/", 40, refusal),
-    ];
-    catalog.apply(&changes, position(4)).unwrap();
-    let site = |host: &str, seconds: Option<i64>| (page(host, "/").site(), seconds.map(at));
-    let expected = [
-        site("never.example", None),
-        site("early.example", Some(10)),
-        site("between.example", Some(20)),
-        site("late.example", Some(30)),
-    ];
-    assert_eq!(catalog.least_recently_visited(9).unwrap(), expected);
-    assert_eq!(catalog.least_recently_visited(2).unwrap(), expected[..2]);
-    catalog.apply(&[visit("early.example", "/", 50, answer(200, 5))], position(6)).unwrap();
-    assert_eq!(catalog.least_recently_visited(9).unwrap()[3], site("early.example", Some(50)));
 }
 
 fn paging_returns_every_page_once(path: &Path, open: Open<'_>) {
@@ -567,43 +384,6 @@ fn copies_are_catalogs(path: &Path, open: Open<'_>) {
     assert_eq!(everything(&*copy), everything(&*catalog));
 }
 
-fn paths(pages: &[pharos_store::catalog::DuePage]) -> Vec<&str> {
-    pages.iter().map(|p| p.url.path_and_query()).collect()
-}
-
-fn due_pages_come_in_the_requested_order(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let found = |path: &str, depth, weight, seconds| {
-        CatalogChange::Found(DiscoveredLink { weight, ..DiscoveredLink::new(url(path), depth, at(seconds)) })
-    };
-    let changes = [
-        found("/a", 1, 10, 1),
-        found("/b", 1, 30, 2),
-        found("/c", 2, 20, 3),
-        found("/d", 3, 30, 4),
-        seed("/e", 5),
-    ];
-    catalog.apply(&changes, position(1)).unwrap();
-    // Scheduled, and therefore among the others.
-    catalog.apply(&[visited("/e", 6, answer(200, 2), Some(at(7)))], position(2)).unwrap();
-    let site = url("/").site().id();
-    let due = |order, limit| {
-        let pages = catalog.due_pages(site, at(9), order, limit).unwrap();
-        paths(&pages).iter().map(|p| p.to_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(due(DueOrder::Nearest, 9), ["/e", "/a", "/b", "/c", "/d"]);
-    assert_eq!(due(DueOrder::Deepest, 9), ["/d", "/c", "/b", "/a", "/e"]);
-    assert_eq!(due(DueOrder::Heaviest, 9), ["/b", "/d", "/c", "/a", "/e"]);
-    assert_eq!(due(DueOrder::Heaviest, 2), ["/b", "/d"]);
-    let mut firsts: Vec<String> = (0..64u64).flat_map(|n| due(DueOrder::Random(n << 58), 1)).collect();
-    assert_eq!(due(DueOrder::Random(7), 9).len(), 5, "a sample of all is all");
-    firsts.sort();
-    firsts.dedup();
-    assert!(firsts.len() > 1, "another seed gives another sample: {firsts:?}");
-    let page = catalog.due_pages(site, at(9), DueOrder::Nearest, 1).unwrap().remove(0);
-    assert!(page.visited && page.validators.is_empty());
-}
-
 fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let visit = |seconds, offset, text| {
@@ -641,66 +421,6 @@ fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
     // Extracted by another method, with an identical body.
     catalog.apply(&[visit(4, 7, 8)], position(8)).unwrap();
     assert_eq!(self::report(&*catalog, "/").changes, 1);
-}
-
-fn stale_pages_are_due_again(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    catalog.apply(&[visited("/", 10, answer(200, 1), Some(at(500)))], position(2)).unwrap();
-    let listed = |seconds| {
-        CatalogChange::Found(DiscoveredLink {
-            stale_before: Some(at(seconds)),
-            ..DiscoveredLink::new(url("/"), 1, at(20))
-        })
-    };
-    assert_eq!(catalog.apply(&[listed(10)], position(3)).unwrap().due_sites, []);
-    assert!(due(&*catalog, 499).is_empty());
-    assert_eq!(catalog.apply(&[listed(11)], position(4)).unwrap().due_sites, [url("/").site().id()]);
-    assert_eq!(due(&*catalog, 20), ["/"]);
-    catalog.apply(&[answered("/", 30, 5)], position(6)).unwrap();
-    assert_eq!(catalog.apply(&[listed(11)], position(7)).unwrap().due_sites, [], "visited since");
-}
-
-fn back_offs_are_respected(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let site = url("/").site();
-    let until = |seconds| CatalogChange::BackOff { site: site.clone(), at: at(1), until: at(seconds) };
-    catalog.apply(&[found("/a", 1), until(50), until(40)], position(1)).unwrap();
-    assert_eq!((catalog.due_sites(at(49)).unwrap(), due(&*catalog, 49)), (vec![], vec![]));
-    assert_eq!(catalog.next_due(at(10)).unwrap(), Some(at(50)));
-    assert_eq!(
-        (catalog.due_sites(at(50)).unwrap(), due(&*catalog, 50)),
-        (vec![site.id()], vec!["/a".into()])
-    );
-    assert_eq!(catalog.site(site.id()).unwrap().unwrap().not_before, Some(at(50)));
-}
-
-fn mirrors_are_not_fetched(path: &Path, open: Open<'_>) {
-    let catalog = open(path);
-    let page = |text: &str| PageUrl::parse(text).unwrap();
-    let waiting = |text: &str| CatalogChange::Found(DiscoveredLink::new(page(text), 2, at(1)));
-    let (http, https) = (page("http://example.org/"), page("https://example.org/"));
-    let changes = [waiting("http://example.org/a"), waiting("https://example.org/b")];
-    catalog.apply(&changes, position(1)).unwrap();
-    catalog.apply(&[CatalogChange::Alias { home: http.clone(), of: https.clone() }], position(2)).unwrap();
-    let due = catalog.due_pages(http.site().id(), at(9), DueOrder::Nearest, 1).unwrap();
-    assert_eq!(due.len(), 1, "pages that are not fetched do not hide the others");
-    let mut due: Vec<String> = catalog
-        .due_pages(http.site().id(), at(9), DueOrder::Nearest, 9)
-        .unwrap()
-        .iter()
-        .map(|p| p.url.to_string())
-        .collect();
-    due.sort();
-    assert_eq!(due, ["https://example.org/a", "https://example.org/b"]);
-    assert_eq!(catalog.aliases().unwrap(), [(http, https.clone())]);
-    let other = page("https://copy.example/");
-    catalog.apply(&[waiting("https://copy.example/c")], position(3)).unwrap();
-    let alias = CatalogChange::Alias { home: other.clone(), of: https.clone() };
-    assert_eq!(catalog.apply(&[alias], position(4)).unwrap().due_sites, [https.site().id()]);
-    assert_eq!(catalog.due_pages(other.site().id(), at(9), DueOrder::Nearest, 9).unwrap(), []);
-    assert_eq!(catalog.due_sites(at(9)).unwrap(), [https.site().id()]);
-    assert_eq!(catalog.due_pages(https.site().id(), at(9), DueOrder::Nearest, 9).unwrap().len(), 3);
-    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
 }
 
 fn links_to_a_page_add_to_its_weight(path: &Path, open: Open<'_>) {
