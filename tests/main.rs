@@ -16,6 +16,7 @@ mod crawl;
 mod desk;
 mod doctor;
 mod freshness;
+mod fuzz_targets;
 mod generations;
 mod graph;
 mod help;

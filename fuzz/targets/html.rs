@@ -1,14 +1,3 @@
-//! HTML pages. The first byte selects the declared content type.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use pharos_core::PageUrl;
-
-const TYPES: [Option<&str>; 4] =
-    [Some("text/html"), Some("text/html; charset=gb2312"), Some("text/plain"), None];
-
-fuzz_target!(|bytes: &[u8]| {
-    let Some((first, body)) = bytes.split_first() else { return };
-    let Ok(url) = PageUrl::parse("http://example.org/a/b.html") else { return };
-    let _ = pharos_html::extract_page(&url, TYPES[usize::from(*first) % TYPES.len()], body);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pharos_fuzz::html::run(bytes));

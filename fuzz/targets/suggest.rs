@@ -1,22 +1,3 @@
-//! Phrase index: any text can be added and completed; any bytes are rejected or form a usable index.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use pharos_text::phrase_index::{PhraseIndex, PhraseIndexBuilder};
-
-fuzz_target!(|bytes: &[u8]| {
-    if let Ok(book) = PhraseIndex::from_image(bytes) {
-        book.complete("a", 5);
-    }
-    let text = String::from_utf8_lossy(bytes);
-    let mut writer = PhraseIndexBuilder::default();
-    (1_u8..).zip(text.lines().take(64)).for_each(|(weight, line)| writer.add(line, f32::from(weight)));
-    let book = writer.finish(usize::MAX);
-    for typed in text.lines().take(64).chain(["a", "北", "bj"]) {
-        assert!(book.complete(typed, 5).len() <= 5);
-        book.weight(typed);
-        book.with_reading(typed).for_each(drop);
-        book.containing(typed).take(5).for_each(drop);
-    }
-    assert_eq!(PhraseIndex::from_image(&book.to_image()).as_ref(), Ok(&book));
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pharos_fuzz::suggest::run(bytes));
