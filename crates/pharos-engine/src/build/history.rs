@@ -281,10 +281,10 @@ pub(crate) fn request_owner(
             "index build"
         }) {
             Ok(_owner) => {
-                if !is_fulfilled(generations, request)? {
-                    if let Some(index) = stores.own_index()?.generational() {
-                        index.serve_request()?;
-                    }
+                if !is_fulfilled(generations, request)?
+                    && let Some(index) = stores.own_index()?.generational()
+                {
+                    index.serve_request()?;
                 }
                 generations.clear_request();
                 return Ok(());
