@@ -1,8 +1,9 @@
 //! Status of a crawl: written by the crawl loop, read by the progress line, the desk and the metrics.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwapOption;
 use pharos_core::config::CrawlConfig;
 use tokio::sync::Notify;
 
@@ -22,7 +23,7 @@ pub struct CrawlStatus {
     /// 0 means the configured number.
     fetchers: AtomicUsize,
     /// New settings not yet applied by the crawl.
-    settings: Mutex<Option<Arc<CrawlConfig>>>,
+    settings: ArcSwapOption<CrawlConfig>,
     pub(crate) changed: Notify,
 }
 
@@ -95,12 +96,12 @@ impl CrawlStatus {
     pub fn set_settings(&self, settings: Arc<CrawlConfig>) {
         // A changed setting replaces a number set by hand.
         self.fetchers.store(0, Ordering::Relaxed);
-        *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = Some(settings);
+        self.settings.store(Some(settings));
         self.changed.notify_one();
     }
 
     pub(crate) fn take_settings(&self) -> Option<Arc<CrawlConfig>> {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.settings.swap(None)
     }
 
     /// Sets the number of concurrent requests; 0 means the configured number. Requests in progress are not cancelled.

@@ -1,11 +1,12 @@
 //! Opens a data directory as its owner and runs the pipeline stages.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use pharos_core::config::{Config, CrawlConfig, CrawlMode};
 use pharos_core::{Clock, PageUrl, SystemClock};
 use pharos_crawl::rules::scope::apply_changed_settings;

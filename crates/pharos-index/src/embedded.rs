@@ -1,11 +1,13 @@
 //! The embedded implementation of [`Index`]: a chain of generations on local disk.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwapOption;
+use parking_lot::{Mutex, MutexGuard};
 use pharos_core::LibraryPosition;
 use pharos_text::Analyser;
 use pharos_text::vocabulary::{Vocabulary, WatchedVocabulary};
@@ -43,7 +45,7 @@ pub struct EmbeddedIndex {
     writing: Option<Mutex<WriterState>>,
     reading: Mutex<ReaderState>,
     /// Most recent view, readable without the lock of `reading`.
-    cached_view: RwLock<Option<Arc<ChainView>>>,
+    cached_view: ArcSwapOption<ChainView>,
     /// Set once a background thread refreshes the view. New histories are then verified by that thread, never by a
     /// query.
     in_service: AtomicBool,
@@ -123,7 +125,7 @@ impl EmbeddedIndex {
             vocabulary,
             writing,
             reading,
-            cached_view: RwLock::default(),
+            cached_view: ArcSwapOption::empty(),
             in_service: AtomicBool::new(false),
         }
     }
@@ -183,11 +185,11 @@ impl EmbeddedIndex {
 
     fn writer_state(&self) -> Result<MutexGuard<'_, WriterState>, IndexError> {
         let writing = self.writing.as_ref().ok_or(IndexError::ReadOnly)?;
-        Ok(writing.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(writing.lock())
     }
 
     fn reader_state(&self) -> MutexGuard<'_, ReaderState> {
-        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reading.lock()
     }
 }
 
@@ -239,7 +241,7 @@ impl Index for EmbeddedIndex {
 
     fn cached_view(&self) -> Result<Arc<dyn IndexView>, IndexError> {
         // The cached view is recent enough only if the background thread refreshes it.
-        let cached_view = self.cached_view.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let cached_view = self.cached_view.load_full();
         match cached_view.filter(|_| self.in_service.load(Ordering::SeqCst)) {
             Some(view) => Ok(view),
             None => self.view(),
@@ -391,7 +393,7 @@ impl EmbeddedIndex {
             _ => Arc::new(reading.chain.build_view(self.generations.dir().to_path_buf())?),
         };
         reading.view = Some(Arc::clone(&view));
-        *self.cached_view.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&view));
+        self.cached_view.store(Some(Arc::clone(&view)));
         Ok(view)
     }
 }

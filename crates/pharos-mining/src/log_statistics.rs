@@ -7,10 +7,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher as _;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::fast::FixedState;
+use parking_lot::Mutex;
 use pharos_core::Timestamp;
 use pharos_core::config::HotConfig;
 use pharos_store::DataDir;
@@ -81,7 +82,7 @@ impl LogStatistics {
             Self { follower: Mutex::new(follower), state, now, day: now.date(), config: hot.clone() };
         // The records of past days are processed one by one instead of being collected.
         let (follower, state) = (&mut statistics.follower, &mut statistics.state);
-        let follower = follower.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let follower = follower.get_mut();
         follower.poll(&mut |record| state.record(record))?;
         statistics.apply(NewRecords::default(), now);
         Ok(statistics)
@@ -89,7 +90,7 @@ impl LogStatistics {
 
     /// Reads the new records of the logs, for [`Self::apply`].
     pub fn read(&self, now: Timestamp) -> io::Result<NewRecords> {
-        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut follower = self.follower.lock();
         if now.date() != self.day {
             follower.forget_before(&first_day(now, &self.config));
         }
@@ -168,7 +169,7 @@ impl LogStatistics {
 
     /// Returns the number of invalid log lines.
     pub fn broken_lines(&self) -> u64 {
-        self.follower.lock().unwrap_or_else(PoisonError::into_inner).broken()
+        self.follower.lock().broken()
     }
 
     /// Returns the number of queries and clicks dropped for lack of memory.

@@ -6,9 +6,9 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use pharos_core::Timestamp;
 use pharos_store::DataDir;
 use serde::{Deserialize, Serialize};
@@ -149,7 +149,7 @@ impl SystemLogger {
     /// Logs the slot if it is over. Slots end at whole multiples of their length, whenever they began.
     pub fn tick(&self, now: Timestamp, log: &LogWriter) {
         let slot = i64::try_from(self.slot.as_millis()).unwrap_or(i64::MAX);
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begun = self.begun.lock();
         if begun.at.millis().div_euclid(slot) != now.millis().div_euclid(slot) {
             log.system(self.end(&mut begun, now, log.lost()));
         }
@@ -157,7 +157,7 @@ impl SystemLogger {
 
     /// Ends the slot now, as when the engine stops.
     pub fn finish(&self, now: Timestamp, lost: u64) -> SystemRecord {
-        self.end(&mut self.begun.lock().unwrap_or_else(PoisonError::into_inner), now, lost)
+        self.end(&mut self.begun.lock(), now, lost)
     }
 
     /// Returns the counters of all components.

@@ -13,10 +13,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
+use parking_lot::RwLock;
 use pharos_core::config::LogConfig;
 use pharos_core::{Clock, Timestamp};
 use pharos_store::DataDir;
@@ -88,10 +89,10 @@ impl VisitHasher {
     pub fn key(&self) -> Option<VisitKey> {
         let now = self.clock.now();
         let good = |key: &&VisitKey| key.is_good(now, self.lifetime);
-        if let Some(key) = self.key.read().unwrap_or_else(PoisonError::into_inner).as_ref().filter(good) {
+        if let Some(key) = self.key.read().as_ref().filter(good) {
             return Some(key.clone());
         }
-        let mut current = self.key.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.key.write();
         if !current.as_ref().is_some_and(|key| good(&key)) {
             *current = self.shared_key(now).unwrap_or_else(|error| {
                 warn!(%error, path = %self.path.display(), "cannot share the visit key; using a key of this process");

@@ -24,8 +24,9 @@ pub mod replay;
 pub(crate) mod responses;
 pub(crate) mod result_lists;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use pharos_text::vocabulary::Vocabulary;
 
 use self::history_results::HistoryCache;
@@ -92,10 +93,10 @@ impl QueryCaches {
 
     /// Evicts the results of another history if the history has changed.
     pub(crate) fn observe_history(&self, history: Option<&str>) {
-        if self.history.read().unwrap_or_else(PoisonError::into_inner).as_deref() == history {
+        if self.history.read().as_deref() == history {
             return;
         }
-        let mut current = self.history.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.history.write();
         if current.as_deref() != history {
             *current = history.map(String::from);
             self.responses.clear();

@@ -11,11 +11,12 @@ pub(crate) mod visit_sessions;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use moka::sync::Cache;
+use parking_lot::RwLock;
 use pharos_core::PageUrl;
 use pharos_core::config::SuggestConfig;
 use pharos_index::IndexView;
@@ -64,7 +65,7 @@ impl LearningState {
 
     /// Reads from the log statistics; returns the default value until the logs are read.
     pub(crate) fn with_statistics<T: Default>(&self, read: impl FnOnce(&LogStatistics) -> T) -> T {
-        let statistics = self.statistics.read().unwrap_or_else(PoisonError::into_inner);
+        let statistics = self.statistics.read();
         statistics.as_ref().map(read).unwrap_or_default()
     }
 
@@ -74,7 +75,7 @@ impl LearningState {
         let before = self.related.get(query);
         let is_new = before.as_ref().is_some_and(|(when, _)| when.elapsed() < RELATED_LIFETIME);
         // Does not wait while logs are being read.
-        let statistics = if is_new { None } else { self.statistics.try_read().ok() };
+        let statistics = if is_new { None } else { self.statistics.try_read() };
         let Some(statistics) = statistics else {
             return before.map(|(_, related)| related).unwrap_or_default();
         };
@@ -88,7 +89,7 @@ impl LearningState {
 
     /// Reads new log records and returns the clicks among them.
     fn read_logs(&self) -> io::Result<Vec<pharos_mining::ClickedResult>> {
-        let lock = || self.statistics.write().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.statistics.write();
         if lock().is_none() {
             // Requests are not blocked meanwhile.
             let statistics = self.logs.statistics()?;

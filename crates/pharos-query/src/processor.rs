@@ -1,8 +1,9 @@
 //! Query processing: parse, retrieve, arrange, respond.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Instant;
 
+use arc_swap::ArcSwap;
 use pharos_core::config::{Config, CorrectConfig, QueryConfig, RankConfig};
 use pharos_core::{Clock, PageId, PageUrl, SystemClock};
 use pharos_index::{Index, IndexError, IndexView, ResultFields, StoredPage};
@@ -45,11 +46,11 @@ pub(crate) type LoadSuggestions =
 pub struct QueryProcessor {
     index: Arc<dyn Index>,
     query: QueryConfig,
-    ranking: RwLock<Arc<RankingRules>>,
-    clicks: RwLock<Arc<Clicks>>,
+    ranking: ArcSwap<RankingRules>,
+    clicks: ArcSwap<Clicks>,
     clock: Arc<dyn Clock>,
     correct: CorrectConfig,
-    suggestions: RwLock<Arc<SuggestionSources>>,
+    suggestions: ArcSwap<SuggestionSources>,
     /// Loads suggestions when they are first needed.
     load_suggestions: Option<Box<LoadSuggestions>>,
     pub(crate) caches: QueryCaches,
@@ -77,11 +78,11 @@ impl QueryProcessor {
         Self {
             index,
             query: config.query.clone(),
-            ranking: RwLock::new(Arc::new(RankingRules::from_config(&config.rank))),
-            clicks: RwLock::default(),
+            ranking: ArcSwap::from_pointee(RankingRules::from_config(&config.rank)),
+            clicks: ArcSwap::default(),
             clock: Arc::new(SystemClock),
             correct: config.correct.clone(),
-            suggestions: RwLock::default(),
+            suggestions: ArcSwap::default(),
             load_suggestions: None,
             caches: QueryCaches::new(config.cache.memory.bytes()),
         }
@@ -100,14 +101,13 @@ impl QueryProcessor {
     /// Applies new ranking settings. Cached responses of the old settings are no longer used.
     pub fn set_ranking(&self, rank: &RankConfig) {
         if self.ranking().rank != *rank {
-            let ranking = Arc::new(RankingRules::from_config(rank));
-            *self.ranking.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = ranking;
+            self.ranking.store(Arc::new(RankingRules::from_config(rank)));
         }
     }
 
     /// Replaces the click counts used for ranking.
     pub fn set_clicks(&self, clicks: Clicks) {
-        *self.clicks.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(clicks);
+        self.clicks.store(Arc::new(clicks));
     }
 
     /// Ends a click day, so that earlier clicks decay.
@@ -118,12 +118,12 @@ impl QueryProcessor {
 
     /// Replaces the sources of suggestions and corrections.
     pub fn set_suggestion_sources(&self, suggestions: SuggestionSources) {
-        *self.suggestions.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(suggestions);
+        self.suggestions.store(Arc::new(suggestions));
     }
 
     /// Returns the sources of suggestions and corrections that are loaded.
     pub fn suggestion_sources(&self) -> Arc<SuggestionSources> {
-        Arc::clone(&self.suggestions.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        self.suggestions.load_full()
     }
 
     /// Returns the sources of suggestions and corrections, and loads them if that is left to the first use.
@@ -458,11 +458,11 @@ impl QueryProcessor {
     }
 
     fn ranking(&self) -> Arc<RankingRules> {
-        Arc::clone(&self.ranking.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        self.ranking.load_full()
     }
 
     fn clicks(&self) -> Arc<Clicks> {
-        Arc::clone(&self.clicks.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        self.clicks.load_full()
     }
 }
 

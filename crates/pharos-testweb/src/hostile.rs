@@ -40,10 +40,11 @@ mod tests;
 use std::collections::HashSet;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -231,8 +232,7 @@ impl HostileWeb {
     /// Removes a page: its host responds with 404 or 410 from now on. Only the hosts `vanishing.test` (404) and
     /// `vanished-for-good.test` (410) support this.
     pub fn remove_page(&self, url: &str) {
-        let mut removed_pages =
-            self.state.removed_pages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut removed_pages = self.state.removed_pages.lock();
         removed_pages.insert(url.to_string());
     }
 

@@ -7,8 +7,8 @@ mod response;
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use http_body_util::Full;
@@ -17,6 +17,7 @@ use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -280,7 +281,7 @@ async fn serve_connection(stream: TcpStream, shared: Arc<ServerState>) {
 /// Returns the user agent; a connection mostly has one, which is then shared.
 fn agent_of(request: &hyper::Request<Incoming>, last: &Mutex<Arc<str>>) -> Arc<str> {
     let name = request.headers().get(header::USER_AGENT).map(HeaderValue::as_bytes).unwrap_or_default();
-    let mut last = last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut last = last.lock();
     if last.as_bytes() != name {
         *last = String::from_utf8_lossy(name).into();
     }
@@ -329,7 +330,7 @@ impl ServerState {
     /// Returns the time of the web as a header value.
     fn date(&self) -> HeaderValue {
         let now = self.clock.now();
-        let mut date = self.date.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut date = self.date.lock();
         if date.0 != now {
             *date = (now, HeaderValue::from_str(&http_date(now)).unwrap_or(HeaderValue::from_static("")));
         }

@@ -10,10 +10,11 @@ pub(crate) mod settings;
 pub(crate) mod submission;
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use pharos_core::{Config, PageUrl};
 use pharos_mining::LogStatistics;
 use pharos_query::{CacheLookup, IndexedPage, PendingQuery, SearchRequest, SearchResponse, Suggestion};
@@ -239,12 +240,12 @@ const CACHE_LIFETIME: Duration = Duration::from_millis(500);
 impl<T: Clone> Cached<T> {
     /// Returns the cached value, if it is fresh or `allow_stale` is set.
     pub(crate) fn get(&self, allow_stale: bool) -> Option<T> {
-        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = self.0.lock();
         let (since, value) = cached.as_ref()?;
         (allow_stale || since.elapsed() < CACHE_LIFETIME).then(|| value.clone())
     }
 
     pub(crate) fn set(&self, value: T) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), value));
+        *self.0.lock() = Some((Instant::now(), value));
     }
 }

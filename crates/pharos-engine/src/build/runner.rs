@@ -1,8 +1,9 @@
 //! Builds of the index inside a running process, started from the desk or by schedule, one at a time.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
+use parking_lot::{Mutex, MutexGuard};
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, SystemClock, Timestamp};
 use pharos_store::DataDir;
@@ -103,6 +104,6 @@ impl BuildRunner {
     }
 
     fn lock_status(&self) -> MutexGuard<'_, BuildStatus> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

@@ -4,8 +4,8 @@
 //! records and pass through the pipeline like fetched pages, so that all stores see them in library order. Orders to the
 //! crawl itself take effect at once. New settings are passed in by the process that read them ([`Engine::reconfigure`]).
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use pharos_core::Clock;
@@ -132,7 +132,7 @@ impl Engine {
 
     async fn wait_until_needed(&self, stop: &mut watch::Receiver<bool>) -> WakeReason {
         let (_, never) = watch::channel(false);
-        let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let phase = self.phase.lock().clone();
         let contact = self.config().crawl.contact.clone();
         let was_empty = phase == CrawlPhase::Empty && matches!(self.catalog.rules(), Ok(None));
         loop {
@@ -199,7 +199,7 @@ impl Engine {
     /// Enqueues an order that records changed crawl rules, if a crawl has been started.
     fn record_rules(&self, before: &Config, now: &Config) -> Result<(), EngineError> {
         // Rules that are queued but not yet recorded count as current.
-        let mut intended = self.intended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut intended = self.intended.lock();
         let Some(in_force) =
             intended.clone().map_or_else(|| self.catalog.rules(), |rules| Ok(Some(rules)))?
         else {

@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use pharos_core::{Clock as _, SystemClock, Timestamp};
 use pharos_crawl::{CrawlStatus, CrawlSummary, EndReason};
 use pharos_mining::machine::ThreadReading;
@@ -159,7 +160,7 @@ struct StatusWriter {
 impl Engine {
     /// Sets the phase of the crawl.
     pub(crate) fn set_phase(&self, phase: CrawlPhase) {
-        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+        *self.phase.lock() = phase;
     }
 
     /// Publishes the status of this engine to other processes while the returned guard lives.
@@ -215,7 +216,7 @@ impl StatusWriter {
             since: self.since,
             process: std::process::id(),
             command: self.command.clone(),
-            phase: self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            phase: self.phase.lock().clone(),
             disk_low: self.status.is_disk_low(),
             paused: crawl.paused_by_operator,
             pages: crawl.pages,

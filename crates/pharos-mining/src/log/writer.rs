@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::mem;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use pharos_core::Clock;
 use pharos_core::config::LogConfig;
 use pharos_store::DataDir;
@@ -200,7 +201,7 @@ impl LogWriter {
 impl SharedWriter {
     /// Wakes the thread while it waits for more lines.
     fn wake(&self) {
-        if let Some(writer) = &*self.writer.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(writer) = &*self.writer.lock() {
             writer.thread().unpark();
         }
     }
@@ -211,7 +212,7 @@ impl Drop for SharedWriter {
         // Without senders the thread writes the remaining lines and ends.
         self.lines = None;
         self.wake();
-        let thread = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.writer.get_mut().take();
         if let Some(Err(_)) = thread.map(JoinHandle::join) {
             warn!("the log writer thread panicked");
         }

@@ -4,8 +4,8 @@
 //! from the impression, never from the browser.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use pharos_mining::log::records::ClickKind;
 
 /// Maximum number of impressions; the oldest are evicted.
@@ -66,7 +66,7 @@ struct TrackedImpression {
 
 impl Impressions {
     pub(crate) fn insert(&self, id: &str, impression: Impression) {
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.0.lock();
         table
             .shown
             .insert(id.to_string(), TrackedImpression { impression, clicks: 0, left: 0, is_seen: false });
@@ -80,14 +80,14 @@ impl Impressions {
 
     /// Marks an impression as seen by a browser that reports clicks. Returns its query the first time.
     pub(crate) fn mark_seen(&self, id: &str) -> Option<String> {
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.0.lock();
         let followed = table.shown.get_mut(id)?;
         (!std::mem::replace(&mut followed.is_seen, true)).then(|| followed.impression.query.clone())
     }
 
     /// Validates a click. Returns `None` if no such link was shown, or if there were too many clicks.
     pub(crate) fn verify_click(&self, id: &str, kind: ClickKind, rank: u32) -> Option<VerifiedClick> {
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.0.lock();
         let TrackedImpression { impression, clicks, left, .. } = table.shown.get_mut(id)?;
         let count = if kind == ClickKind::Leave { left } else { clicks };
         let target = match kind {
@@ -148,6 +148,6 @@ mod tests {
         assert_eq!(impressions.verify_click("another", ClickKind::Result, 11), None);
         assert_eq!((0..99).filter_map(|_| click(ClickKind::Result, 11)).count(), MAX_CLICKS as usize - 2);
         (0..2 * CAPACITY).for_each(|n| impressions.insert(&n.to_string(), Impression::default()));
-        assert!(impressions.0.lock().unwrap().shown.len() <= CAPACITY);
+        assert!(impressions.0.lock().shown.len() <= CAPACITY);
     }
 }

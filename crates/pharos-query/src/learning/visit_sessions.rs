@@ -1,8 +1,9 @@
 //! Referrer and entry page of current visits, logged with each of their queries.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Idle time after which a visit ends.
 const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -31,7 +32,7 @@ struct SessionTable {
 impl VisitSessions {
     /// Registers a request of a visit and returns how the visit started.
     pub(crate) fn touch(&self, visit: &str, entry: SessionStart, now: Instant) -> SessionStart {
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.0.lock();
         if let Some((start, seen)) = table.visits.get_mut(visit)
             && now.saturating_duration_since(*seen) < IDLE_LIMIT
         {
@@ -63,6 +64,6 @@ mod tests {
         assert_eq!(sessions.touch("v", start("/search"), now + IDLE_LIMIT), start("/"), "active in between");
         assert_eq!(sessions.touch("v", start("/hot"), now + 3 * IDLE_LIMIT), start("/hot"));
         (0..2 * CAPACITY).for_each(|n| drop(sessions.touch(&n.to_string(), start("/"), now)));
-        assert!(sessions.0.lock().unwrap().visits.len() <= CAPACITY);
+        assert!(sessions.0.lock().visits.len() <= CAPACITY);
     }
 }

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use foldhash::fast::FixedState;
+use parking_lot::RwLock;
 use pharos_core::PageId;
 
 use super::user_weight::ClickRules;
@@ -43,14 +43,14 @@ pub(super) struct HotClicks {
 
 impl HotClicks {
     pub(super) fn click(&self, page: PageId, counts: f64) {
-        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = self.pages.write();
         pages.entry(page).or_default().today += counts;
         drop_coldest(&mut pages, MAX_PAGES, |clicked| clicked.today + clicked.before);
         self.times.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn end_day(&self, rules: &ClickRules) {
-        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = self.pages.write();
         pages.values_mut().for_each(|clicked| clicked.end_day(rules));
     }
 
@@ -65,7 +65,7 @@ impl HotClicks {
         of: impl Iterator<Item = PageId>,
         rules: &ClickRules,
     ) -> HashMap<PageId, f64> {
-        let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
+        let pages = self.pages.read();
         of.filter_map(|page| Some((page, pages.get(&page)?.total(rules)))).collect()
     }
 }

@@ -11,8 +11,8 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
+use parking_lot::RwLock;
 use pharos_core::PageId;
 
 use super::hot_clicks::{HotClicks, PageClicks, drop_coldest};
@@ -78,7 +78,7 @@ impl Clicks {
     pub fn click(&self, query: &str, page: PageId, nth: usize) {
         let compensation = COMPENSATION[nth.clamp(1, COMPENSATION.len()) - 1];
         let query = pharos_text::normalise(query);
-        let mut queries = self.queries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut queries = self.queries.write();
         let query_clicks = queries.entry(query).or_default();
         query_clicks.times += 1;
         query_clicks.pages.entry(page).or_default().today += compensation;
@@ -92,7 +92,7 @@ impl Clicks {
 
     /// Ends a day: WUA = WUD₀ + k·WUA₁.
     pub fn end_day(&self, rules: &ClickRules) {
-        let mut queries = self.queries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut queries = self.queries.write();
         queries
             .values_mut()
             .flat_map(|query_clicks| query_clicks.pages.values_mut())
@@ -112,7 +112,7 @@ impl Clicks {
         if self.hot.times() == 0 {
             return None;
         }
-        let queries = self.queries.read().unwrap_or_else(PoisonError::into_inner);
+        let queries = self.queries.read();
         let own = queries.get(&pharos_text::normalise(query)).map(|query_clicks| {
             let clicked = query_clicks.pages.iter();
             clicked.map(|(page, clicked)| (*page, clicked.total(&rules))).collect::<HashMap<PageId, f64>>()
@@ -132,7 +132,7 @@ impl Clicks {
         if all == 0 {
             return ClickStamp { instance, days, ..ClickStamp::default() };
         }
-        let queries = self.queries.read().unwrap_or_else(PoisonError::into_inner);
+        let queries = self.queries.read();
         let own = queries.get(&pharos_text::normalise(query)).map(|query_clicks| query_clicks.times);
         ClickStamp { instance, days, is_own: own.is_some(), steps: growth_step(own.unwrap_or(all)) }
     }
@@ -264,7 +264,7 @@ mod tests {
             }
             (0..50).for_each(|_| clicks.click("lamp", page(0), 1));
         });
-        let kept = clicks.queries.read().unwrap()["lamp"].pages.len();
+        let kept = clicks.queries.read()["lamp"].pages.len();
         assert!(kept <= MAX_PAGES, "{kept}");
         assert_eq!(weights(&clicks, "lamp", &[]).unwrap().weight(page(0)), 1.0);
     }

@@ -15,9 +15,9 @@ use std::io::{Error as IoError, ErrorKind};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
@@ -103,7 +103,7 @@ impl SqliteCatalog {
     }
 
     fn reader(&self) -> MutexGuard<'_, Connection> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reader.lock()
     }
 
     fn failed(&self) -> impl Fn(rusqlite::Error) -> StoreError {
@@ -237,7 +237,7 @@ impl Catalog for SqliteCatalog {
         let Some(writer) = &self.writer else {
             return Err(StoreError::Catalog("the catalog is open for reading only".into()));
         };
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = writer.lock();
         if position <= read_applied_position(&writer).map_err(self.failed())? {
             let outdated = apply::find_outdated(&writer, changes).map_err(self.failed())?;
             return Ok(ApplyResult { due_sites: Vec::new(), outdated });

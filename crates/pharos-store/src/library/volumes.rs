@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use pharos_core::LibraryPosition;
 use pharos_core::config::LibraryFormat;
 use xxhash_rust::xxh3::xxh3_64;
@@ -121,7 +122,7 @@ impl Volumes {
     /// Lists the current volumes in order.
     pub(super) fn list(&self) -> Result<Vec<Arc<Volume>>, StoreError> {
         let found = newest_revisions(&self.dir)?;
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock();
         cache.retain(|number, volume| found.get(number).is_some_and(|(_, path)| *path == volume.path));
         for (number, (revision, path)) in found {
             cache
@@ -133,7 +134,7 @@ impl Volumes {
 
     /// Opens a volume for reading. If its file was just replaced by the next revision, the directory is read again.
     pub(super) fn open(&self, number: u32) -> Result<(File, Arc<Volume>), StoreError> {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned();
+        let cache = self.cache.lock().get(&number).cloned();
         if let Some(volume) = cache
             && let Ok(file) = File::open(&volume.path)
         {

@@ -6,9 +6,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, available_parallelism};
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use pharos_core::config::LibraryFormat;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
 
@@ -217,13 +218,13 @@ impl WriteQueue {
                 .map_err(failed)?;
             compressed.spans.push((start, compressed.members.len() as u64));
         }
-        self.encoders.lock().unwrap_or_else(PoisonError::into_inner).push(encoder);
+        self.encoders.lock().push(encoder);
         Ok(compressed)
     }
 
     /// Returns a free encoder or a new one. There are as many as there were concurrent calls.
     fn encoder(&self) -> Result<RecordEncoder, StoreError> {
-        let spare = self.encoders.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = self.encoders.lock().pop();
         spare.map_or_else(|| RecordEncoder::new(self.options, &self.dir), Ok)
     }
 
@@ -289,7 +290,8 @@ impl WriteQueue {
     /// Writes all queued records, or waits for the caller that is writing.
     fn write_or_wait<'a>(&'a self, mut state: MutexGuard<'a, QueueState>) -> MutexGuard<'a, QueueState> {
         if state.busy {
-            return self.write_done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.write_done.wait(&mut state);
+            return state;
         }
         state.busy = true;
         let members = std::mem::take(&mut state.pending);
@@ -323,7 +325,7 @@ impl WriteQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

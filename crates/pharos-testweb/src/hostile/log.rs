@@ -1,8 +1,10 @@
 //! Request log of the hostile hosts.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// One request, or one connection without a request.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ impl RequestLog {
     }
 
     pub(super) fn log_request(self: &Arc<RequestLog>, request: HostileLogEntry) -> LogGuard {
-        let mut guard = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut guard = self.requests.lock();
         let (forgotten, requests) = &mut *guard;
         if requests.len() == self.capacity {
             requests.pop_front();
@@ -51,14 +53,14 @@ impl RequestLog {
     }
 
     pub(super) fn read(&self) -> Vec<HostileLogEntry> {
-        let guard = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let guard = self.requests.lock();
         guard.1.iter().cloned().collect()
     }
 }
 
 impl Drop for LogGuard {
     fn drop(&mut self) {
-        let mut guard = self.log.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut guard = self.log.requests.lock();
         let (forgotten, requests) = &mut *guard;
         let place = self.number.checked_sub(*forgotten).and_then(|place| usize::try_from(place).ok());
         if let Some(request) = place.and_then(|place| requests.get_mut(place)) {

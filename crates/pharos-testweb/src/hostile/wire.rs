@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -82,8 +83,7 @@ impl HostileState {
             user_agent: head.user_agent.into(),
         });
         let url = format!("{}{}", self.urls.base(served.host.scheme(), &name), head.path);
-        let is_removed =
-            self.removed_pages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&url);
+        let is_removed = self.removed_pages.lock().contains(&url);
         let request = HostileRequest {
             host: name,
             path: head.path,

@@ -1,11 +1,12 @@
 //! Cache of rendered pages, bounded in bytes.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use hyper::header::HeaderValue;
 use libdeflater::{CompressionLvl, Compressor};
+use parking_lot::Mutex;
 
 use crate::model::PageNo;
 
@@ -81,7 +82,7 @@ impl PageCache {
         make: impl FnOnce() -> RenderedPage,
     ) -> Arc<RenderedPage> {
         let shard = &self.shards[page as usize % SHARDS];
-        let lock = || shard.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let lock = || shard.lock();
         if let Some(found) = lock().pages.get(&page)
             && found.since == since
         {
@@ -124,7 +125,7 @@ mod tests {
             cache.get(page, 0, || rendered(0, 3000));
         }
         for shard in &cache.shards {
-            let shard = shard.lock().expect("not poisoned");
+            let shard = shard.lock();
             assert!(shard.bytes <= 10_000 && shard.pages.len() == shard.order.len());
         }
     }

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 /// One request as the server saw it.
@@ -100,7 +100,7 @@ impl RequestLog {
         if self.capacity == 0 {
             return;
         }
-        let mut requests = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut requests = self.requests.lock();
         if requests.len() == self.capacity {
             requests.pop_front();
         }
@@ -108,11 +108,11 @@ impl RequestLog {
     }
 
     pub(super) fn read(&self) -> Vec<LoggedRequest> {
-        self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter().cloned().collect()
+        self.requests.lock().iter().cloned().collect()
     }
 
     pub(super) fn clear(&self) {
-        self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+        self.requests.lock().clear();
     }
 }
 

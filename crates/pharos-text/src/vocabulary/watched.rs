@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use thiserror::Error;
 use tracing::{info, warn};
 
@@ -32,7 +34,7 @@ pub struct WatchedVocabulary {
     path: PathBuf,
     base: &'static Dictionary,
     normalise: fn(&str) -> String,
-    current: RwLock<Arc<Vocabulary>>,
+    current: ArcSwap<Vocabulary>,
     last_check: Mutex<LastCheck>,
 }
 
@@ -54,7 +56,7 @@ impl WatchedVocabulary {
             path: path.into(),
             base,
             normalise,
-            current: RwLock::new(Arc::new(Vocabulary::new(base))),
+            current: ArcSwap::from_pointee(Vocabulary::new(base)),
             last_check: Mutex::new(LastCheck {
                 at: Instant::now(),
                 stamp: None,
@@ -70,23 +72,23 @@ impl WatchedVocabulary {
     /// Returns the current vocabulary. The file is checked at most once per second.
     pub fn current(&self) -> Arc<Vocabulary> {
         // If another thread is reloading, the old vocabulary is used: loading a large file takes time.
-        if let Ok(mut last_check) = self.last_check.try_lock()
+        if let Some(mut last_check) = self.last_check.try_lock()
             && last_check.at.elapsed() >= CHECK_INTERVAL
         {
             let _ = self.check_file(&mut last_check);
         }
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.load_full()
     }
 
     /// Checks the file now. Returns `true` if it has changed and was reloaded. On failure the previous
     /// vocabulary stays in use.
     pub fn reload_if_changed(&self) -> Result<bool, VocabularyLoadError> {
-        self.check_file(&mut self.last_check.lock().unwrap_or_else(PoisonError::into_inner))
+        self.check_file(&mut self.last_check.lock())
     }
 
     /// Returns the lines that were rejected when the file was last read.
     pub fn problems(&self) -> Vec<VocabularyProblem> {
-        self.last_check.lock().unwrap_or_else(PoisonError::into_inner).problems.clone()
+        self.last_check.lock().problems.clone()
     }
 
     fn check_file(&self, last_check: &mut LastCheck) -> Result<bool, VocabularyLoadError> {
@@ -131,7 +133,7 @@ impl WatchedVocabulary {
         // Compiled here so that no page or query waits for it.
         let (own, extension) = (words.own().len(), words.extension().len());
         info!(path = %self.path.display(), own, extension, version = words.version(), "loaded the vocabulary of this installation");
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(words);
+        self.current.store(Arc::new(words));
         Ok(true)
     }
 }

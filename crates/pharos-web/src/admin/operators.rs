@@ -6,8 +6,9 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use pharos_store::DataDir;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -156,7 +157,7 @@ impl OperatorStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
             Err(error) => return Err(self.failed("stat")(error)),
         };
-        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.cached.lock();
         if let Some((then, accounts)) = &*cached
             && *then == stamp
         {

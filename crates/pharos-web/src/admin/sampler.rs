@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine_status};
 use pharos_engine::status::stage_threads::stage_threads;
 use pharos_mining::machine::{MachineReading, ThreadReading};
@@ -98,13 +99,13 @@ impl Sampler {
 
     /// Returns the samples after an id, oldest first.
     pub(crate) fn samples_after(&self, id: u64) -> Vec<Arc<Sample>> {
-        let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        let samples = self.samples.lock();
         samples.iter().filter(|sample| sample.id > id).cloned().collect()
     }
 
     /// Returns the newest sample.
     pub(crate) fn latest(&self) -> Option<Arc<Sample>> {
-        self.samples.lock().unwrap_or_else(PoisonError::into_inner).back().cloned()
+        self.samples.lock().back().cloned()
     }
 
     /// Returns a receiver that is notified of new samples.
@@ -122,7 +123,7 @@ impl Sampler {
     }
 
     fn push(&self, sample: Sample) {
-        let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut samples = self.samples.lock();
         let id = samples.back().map_or(1, |last| last.id + 1);
         samples.push_back(Arc::new(Sample { id, ..sample }));
         if samples.len() > MAX_SAMPLES {

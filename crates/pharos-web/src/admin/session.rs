@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::frame::Notice;
 use super::operators::{Account, Role, find};
@@ -153,7 +153,7 @@ impl DeskSessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, Session>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::server::rate_limit::client_network;
 
@@ -32,7 +34,7 @@ impl ConnectionLimit {
         if address.is_loopback() {
             return Some(ConnectionPermit(None));
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let count = open.entry(address).or_default();
         if *count >= self.max_per_network {
             return None;
@@ -48,7 +50,7 @@ pub(crate) struct ConnectionPermit(Option<(Arc<ConnectionLimit>, IpAddr)>);
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let Some((limit, address)) = &self.0 else { return };
-        let mut open = limit.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = limit.open.lock();
         if let Some(count) = open.get_mut(address) {
             *count -= 1;
             if *count == 0 {
@@ -74,7 +76,7 @@ mod tests {
         drop(crowd);
         assert!(limit.acquire(address("2001:db8::1")).is_some());
         drop(other);
-        assert!(limit.open.lock().unwrap().is_empty(), "empty entries are removed");
+        assert!(limit.open.lock().is_empty(), "empty entries are removed");
         let proxied = ConnectionLimit::new(1, true);
         let all: Vec<_> = (0..1_000).map_while(|_| proxied.acquire(address("192.0.2.1"))).collect();
         assert_eq!(all.len(), 1_000);

@@ -1,12 +1,12 @@
 //! Metrics in the text format of Prometheus.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use parking_lot::Mutex;
 use thiserror::Error;
 
 use super::{CONNECTIONS, REJECTED_CONNECTIONS};
@@ -42,7 +42,7 @@ pub struct Metrics(PrometheusHandle);
 /// Fails if another recorder is installed.
 pub fn install_metrics() -> Result<Metrics, MetricsError> {
     static INSTALLED: Mutex<Option<Metrics>> = Mutex::new(None);
-    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut installed = INSTALLED.lock();
     if let Some(metrics) = &*installed {
         return Ok(metrics.clone());
     }

@@ -6,7 +6,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
 
 use crate::server::compression::STREAM_FROM;
 use crate::state::AppState;
@@ -86,7 +87,7 @@ impl ChunkedBody {
     }
 
     fn left(&self) -> Option<usize> {
-        let rest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let rest = self.0.lock();
         rest.as_ref().map(|(bytes, _)| bytes.len())
     }
 }
@@ -97,7 +98,7 @@ async fn drop_stalled(rest: Weak<PendingBody>, idle_timeout: Duration) {
     loop {
         let Some(rest) = rest.upgrade() else { return };
         {
-            let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rest = rest.lock();
             let Some((bytes, _)) = &*rest else { return };
             let now = bytes.len();
             if before.is_some_and(|before: usize| before.saturating_sub(now) < MIN_PROGRESS) {
@@ -119,7 +120,7 @@ impl HttpBody for ChunkedBody {
         self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        let mut rest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rest = self.0.lock();
         let Some((bytes, _)) = &mut *rest else {
             let late = io::Error::new(io::ErrorKind::TimedOut, "the response was not read in time");
             return Poll::Ready(Some(Err(late)));

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use arc_swap::ArcSwap;
 use pharos_core::config::WebConfig;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -27,7 +28,7 @@ pub(crate) struct Certificates {
 }
 
 #[derive(Debug)]
-struct CurrentCertificate(RwLock<Arc<CertifiedKey>>);
+struct CurrentCertificate(ArcSwap<CertifiedKey>);
 
 impl Certificates {
     /// Loads the configured certificate; `None` if there is none.
@@ -44,7 +45,7 @@ impl Certificates {
             (false, false) => {}
         }
         let provider = Arc::new(ring::default_provider());
-        let current = Arc::new(CurrentCertificate(RwLock::new(Arc::new(load(&chain, &key, &provider)?))));
+        let current = Arc::new(CurrentCertificate(ArcSwap::from_pointee(load(&chain, &key, &provider)?)));
         Ok(Some(Self { chain, key, provider, current }))
     }
 
@@ -70,7 +71,7 @@ impl Certificates {
             }
             match load(&self.chain, &self.key, &self.provider) {
                 Ok(certified) => {
-                    *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
+                    self.current.0.store(Arc::new(certified));
                     seen = stamps;
                     tracing::info!("loaded a new certificate");
                 }
@@ -93,7 +94,7 @@ impl Certificates {
 
 impl ResolvesServerCert for CurrentCertificate {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner)))
+        Some(self.0.load_full())
     }
 }
 

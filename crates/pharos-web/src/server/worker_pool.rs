@@ -4,10 +4,12 @@
 //! their next job at once.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+
+use parking_lot::Mutex;
 
 /// A unit of work.
 type Job = Box<dyn FnOnce() + Send>;
@@ -60,7 +62,7 @@ impl WorkerPool {
 
 fn run_jobs(received: &Mutex<Receiver<Job>>, waiting: &AtomicUsize) {
     loop {
-        let next = received.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = received.lock().recv();
         let Ok(job) = next else { return };
         waiting.fetch_sub(1, Ordering::Relaxed);
         // The requester is notified by the dropped channel; the worker continues.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use pharos_core::Config;
 
 /// Effective settings.
@@ -41,7 +42,7 @@ impl SettingsSource {
 
     /// Locks the file against changes by other requests of this process.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changing.lock()
     }
 
     pub(crate) fn load(&self) -> Result<LoadedSettings, String> {

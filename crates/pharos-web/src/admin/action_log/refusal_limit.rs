@@ -1,8 +1,9 @@
 //! Limits how often the same kind of refusal is written to the action log.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Burst size, and time for one more.
 const BURST: u32 = 30;
@@ -21,7 +22,7 @@ struct RefusalBudget {
 impl RefusalLimiter {
     /// Takes one entry from the budget of an action. Returns how many entries were dropped before it, or `None`.
     pub(super) fn allow(&self, action: &'static str, now: Instant) -> Option<u64> {
-        let mut budgets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budgets = self.0.lock();
         let budget = budgets.entry(action).or_insert(RefusalBudget { left: BURST, since: now, omitted: 0 });
         let refilled = now.saturating_duration_since(budget.since).as_secs() / INTERVAL.as_secs();
         if refilled > 0 {
