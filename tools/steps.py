@@ -58,6 +58,7 @@ STEPS = [
     Step("format", "light", "cargo fmt", cargo("fmt --all --check")),
     Step("tools", "light", "unit tests of tools/*.py", ("python3", "-m", "unittest", "discover", "tools")),
     Step("arrows", "light", "allowed dependencies between crates", python("arrows.py")),
+    Step("replacements", "light", "files are replaced through pharos-files only", python("replacements.py")),
     Step("dependencies", "light", "licences, bans, duplicate and yanked versions (deny.toml)", python("dependencies.py")),
     Step("language", "light", "comments, documents and messages are plain technical English", python("language.py")),
     Step("golden", "light", "every worked example of the literature has a test", python("golden.py")),

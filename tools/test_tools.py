@@ -10,6 +10,7 @@ import dependencies
 import fuzz_api
 import golden
 import packaged
+import replacements
 import steps
 import valid_pages
 
@@ -181,6 +182,25 @@ class Packaging(unittest.TestCase):
         self.assertEqual({"/usr/bin/pharos"}, packaged.packaged_paths('put 755 "$binary" usr/bin/pharos\nputs 1 2 3\n'))
 
 
+class Replacements(unittest.TestCase):
+    PATH = "crates/pharos-store/src/lamp.rs"
+
+    def errors(self, text):
+        return [error for error in replacements.violations({self.PATH: text}) if error.startswith(self.PATH)]
+
+    def test_private_replacements_are_found(self):
+        for call in ["fs::write(&path, text)?;", "std::fs::rename(a, b)?;", "File::create(&path)?", "new.persist(path)"]:
+            self.assertEqual(1, len(self.errors(f"fn f() {{ {call} }}")), call)
+
+    def test_tests_and_comments_are_free(self):
+        self.assertEqual([], self.errors("// fs::write(\n#[cfg(test)]\nmod tests { fs::write(a, b) }"))
+
+    def test_callers_need_a_power_cut_test(self):
+        call = "fn f() { pharos_files::replace(&path, text) }\n"
+        self.assertEqual(1, len(self.errors(call)))
+        self.assertEqual([], self.errors(call + "#[cfg(test)]\nmod tests { power_cut::check(a, b) }"))
+
+
 class Arrows(unittest.TestCase):
     def errors(self, *edges):
         return arrows.violations(set(edges), set(arrows.ALLOWED))
@@ -195,6 +215,7 @@ class Arrows(unittest.TestCase):
 
     def test_forbidden_arrows(self):
         for edge in [
+            ("pharos-core", "pharos-files", None), ("pharos-files", "pharos-core", None),
             ("pharos-core", "pharos-text", None), ("pharos-text", "pharos-html", None),
             ("pharos-crawl", "pharos-html", None), ("pharos-web", "pharos-index", None),
             ("pharos-engine", "pharos-query", None), ("pharos-engine", "pharos-web", None),

@@ -37,6 +37,8 @@
 //! tokens, history builds · `document` the schema and its columns · `statistics` measured figures and cost models.
 
 pub mod document;
+#[cfg(test)]
+mod durability_tests;
 mod embedded;
 mod error;
 mod generational;

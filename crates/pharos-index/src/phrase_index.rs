@@ -4,8 +4,8 @@
 //! scanned from the latest generations by the serving process. A missing or damaged file is ignored and rebuilt from
 //! the index.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use pharos_text::is_han;
@@ -36,15 +36,9 @@ impl PhraseIndexes {
 
     /// Writes the indexes to a directory, replacing each file atomically.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        fs::create_dir_all(folder)?;
-        for (name, index) in [(PHRASES_FILE, &self.phrases), (WORDS_FILE, &self.words)] {
-            let unfinished = folder.join(format!("{name}.new"));
-            let mut file = File::create(&unfinished)?;
-            file.write_all(&index.to_image())?;
-            file.sync_all()?;
-            fs::rename(&unfinished, folder.join(name))?;
-        }
-        Ok(())
+        pharos_files::create_dir_all(folder)?;
+        pharos_files::replace(&folder.join(PHRASES_FILE), &self.phrases.to_image())?;
+        pharos_files::replace(&folder.join(WORDS_FILE), &self.words.to_image())
     }
 
     /// Reads the indexes of a directory. Returns `None` if a file is missing or damaged.
@@ -69,10 +63,7 @@ impl PhraseIndexes {
     /// Removes the indexes of a directory.
     pub fn remove(folder: &Path) -> io::Result<()> {
         for name in [PHRASES_FILE, WORDS_FILE] {
-            match fs::remove_file(folder.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            pharos_files::remove_if_exists(&folder.join(name))?;
         }
         Ok(())
     }

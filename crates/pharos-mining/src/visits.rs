@@ -9,9 +9,8 @@
 
 mod device;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,7 +104,7 @@ impl VisitHasher {
     /// Returns the key shared by all processes; creates or replaces it if it is missing or expired.
     fn shared_key(&self, now: Timestamp) -> io::Result<Option<VisitKey>> {
         let dir = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(dir)?;
+        pharos_files::create_dir_all(dir)?;
         // One process at a time checks and replaces the key. The directory is locked because the file is
         // replaced.
         let folder = File::open(dir)?;
@@ -144,26 +143,30 @@ fn read_key(path: &Path) -> io::Result<Option<VisitKey>> {
 }
 
 fn write_key(path: &Path, made: Timestamp, secret: &[u8]) -> io::Result<()> {
-    let temporary = path.with_extension("new");
-    // A file left by a crash may have other permissions.
-    match fs::remove_file(&temporary) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-    writeln!(file, "{} {}", made.to_precise(), HEXLOWER.encode(secret))?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)
+    let text = format!("{} {}\n", made.to_precise(), HEXLOWER.encode(secret));
+    pharos_files::replace_private(path, text.as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use pharos_core::ManualClock;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     fn visits(dir: &Path, clock: &ManualClock) -> VisitHasher {
         VisitHasher::open(&DataDir::at(dir), &LogConfig::default(), Arc::new(clock.clone()))
+    }
+
+    #[test]
+    fn the_key_survives_a_power_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = ManualClock::starting_at(Timestamp::from_millis(1_000_000_000));
+        for _ in 0..2 {
+            let make_key = || assert!(visits(dir.path(), &clock).key().is_some());
+            pharos_files::power_cut::check(dir.path(), make_key).unwrap();
+            clock.advance(Duration::from_secs(2 * 86_400));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The data directory: paths of the stores, and the lock of the owner process.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -74,7 +74,7 @@ impl DataDir {
     /// # Errors
     /// Returns [`StoreError::InUse`] if another process owns the directory.
     pub fn own(&self, command: &str) -> Result<OwnerLock, StoreError> {
-        fs::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;
+        pharos_files::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;
         let path = self.root.join("LOCK");
         let mut file = File::options()
             .create(true)

@@ -242,7 +242,9 @@ impl OrderQueue {
             Ok(()) => {}
             Err(error) if is_unattended(path) => warn!(%error, "unattended order failed"),
             Err(error) => {
-                let _ = fs::write(path.with_extension("failed"), error.to_string());
+                // The caller waits for it; after a power cut there is no caller.
+                let failed = path.with_extension("failed");
+                let _ = pharos_files::replace_volatile(&failed, error.to_string().as_bytes());
             }
         }
         let _ = fs::remove_file(path);
@@ -275,14 +277,10 @@ impl OrderQueue {
         self.files().iter().filter(|path| is_unattended(path)).count()
     }
 
-    /// Writes an order file atomically.
+    /// Writes an order file durably: a caller that does not wait relies on its execution.
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
-        fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
-        let unfinished = path.with_extension(format!("new{}", std::process::id()));
-        fs::write(&unfinished, bytes)
-            .and_then(|()| fs::rename(&unfinished, path))
-            .map_err(StoreError::io("write", path))?;
-        Ok(())
+        pharos_files::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
+        Ok(pharos_files::replace(path, bytes).map_err(StoreError::io("write", path))?)
     }
 
     /// Enqueues an order and waits until the owner has executed it.
@@ -438,6 +436,15 @@ mod tests {
         );
         fs::write(queue.dir.join("rubbish.json"), "{").unwrap();
         assert!(queue.pending().is_empty() && !queue.dir.join("rubbish.json").exists());
+    }
+
+    #[test]
+    fn an_accepted_order_survives_a_power_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let order = Order::Add(vec![PageUrl::parse("http://a.example/").unwrap()]);
+        let enqueue = || assert_eq!(enqueue_order(&data, &order, 9).unwrap(), Enqueued::Pending);
+        pharos_files::power_cut::check(dir.path(), enqueue).unwrap();
     }
 
     #[test]

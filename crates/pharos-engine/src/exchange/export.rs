@@ -31,13 +31,13 @@ mod raw;
 mod selection;
 
 use std::collections::HashSet;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId, SiteName, Timestamp};
+use pharos_files::NewFile;
 use pharos_store::{DataDir, StoreError};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -168,7 +168,7 @@ impl ExportJob<'_> {
         Ok(out.flush().map_err(StoreError::io("write", path))?)
     }
 
-    /// Writes to a temporary file and renames it.
+    /// Writes a new file and installs it when it is complete.
     fn write_file(&mut self, path: &Path, force: bool) -> Result<(), EngineError> {
         let failed = || StoreError::io("write", path);
         match fs::metadata(path) {
@@ -184,16 +184,9 @@ impl ExportJob<'_> {
             Ok(_) if !force => return Err(EngineError::AlreadyExists { path: path.to_path_buf() }),
             _ => {}
         }
-        let mut new = tempfile::Builder::new()
-            .prefix(".export-")
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(parent(path))
-            .map_err(failed())?;
-        self.write_to(new.as_file_mut(), path)?;
-        new.as_file().sync_all().map_err(failed())?;
-        let placed = if force { new.persist(path) } else { new.persist_noclobber(path) };
-        placed.map_err(|e| failed()(e.error))?;
-        Ok(())
+        let mut new = NewFile::create(path).map_err(failed())?;
+        self.write_to(&mut new, path)?;
+        Ok(if force { new.install() } else { new.install_new() }.map_err(failed())?)
     }
 
     /// Writes to a temporary directory and moves the files.
@@ -209,12 +202,12 @@ impl ExportJob<'_> {
         }
         let new = tempfile::Builder::new().prefix(".export-").tempdir_in(parent(path)).map_err(failed())?;
         raw::write_tianwang(&self.source, &mut self.monitor, new.path())?;
-        fs::create_dir_all(path).map_err(failed())?;
+        pharos_files::create_dir_all(path).map_err(failed())?;
         for name in ours {
             fs::remove_file(path.join(name)).map_err(failed())?;
         }
         for name in file_names(new.path()).map_err(failed())? {
-            fs::rename(new.path().join(&name), path.join(&name)).map_err(failed())?;
+            pharos_files::rename(&new.path().join(&name), &path.join(&name)).map_err(failed())?;
         }
         Ok(())
     }

@@ -11,12 +11,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write as _};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
+use pharos_files::NewFile;
 use pharos_graph::relations::newest_folder;
 use pharos_index::generations::HistoryGeneration;
 use pharos_store::catalog::remove_database;
@@ -145,7 +146,7 @@ fn claim_directory(to: &Path) -> Result<File, EngineError> {
     let refused = |detail: &'static str| {
         Err(StoreError::io("back up to", to)(io::Error::new(io::ErrorKind::AlreadyExists, detail)).into())
     };
-    fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
+    pharos_files::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let marker = to.join(BACKUP_MARKER);
     let mut entries = fs::read_dir(to).map_err(StoreError::io("read", to))?;
     if !marker.exists() && entries.next().is_some() {
@@ -186,13 +187,9 @@ impl BackupManifest {
     }
 
     fn write(&self, dir: &Path) -> Result<(), StoreError> {
-        let (path, new) = (dir.join(MANIFEST), dir.join(format!("{MANIFEST}.new")));
+        let path = dir.join(MANIFEST);
         let text = serde_json::to_vec_pretty(self).map_err(|e| StoreError::io("write", &path)(e.into()))?;
-        File::create(&new)
-            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&new, &path))
-            .and_then(|()| File::open(dir)?.sync_all())
-            .map_err(StoreError::io("write", &path))
+        pharos_files::replace(&path, &text).map_err(StoreError::io("write", &path))
     }
 
     fn entry(&self, path: &str) -> Option<&BackupEntry> {
@@ -342,6 +339,8 @@ impl BackupRun<'_> {
             let path = entry.map_err(StoreError::io("read", folder))?.path();
             let there = match path.extension().and_then(|e| e.to_str()) {
                 Some("lock") => true,
+                // Another process is replacing a file.
+                _ if pharos_files::is_unfinished(&path) => true,
                 // The key that pseudonymises visits is discarded daily; a backup would preserve it.
                 _ if path.file_name().is_some_and(|name| name == VISIT_KEY) => true,
                 _ if path.is_dir() => self.copy_folder(&path)?,
@@ -421,7 +420,7 @@ impl BackupRun<'_> {
     ) -> Result<(), EngineError> {
         let to = self.to.join(stored);
         let folder = to.parent().unwrap_or(self.to);
-        fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        pharos_files::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         let mut out = File::options()
             .create(true)
             .truncate(false)
@@ -443,9 +442,9 @@ impl BackupRun<'_> {
             left -= copied;
             self.report_copied(copied)?;
         }
-        out.sync_all().map_err(StoreError::io("sync", &to))?;
-        // The name of a new file is durable only after its directory is synced.
-        File::open(folder).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", folder))?;
+        pharos_files::sync_file(&out, &to)
+            .and_then(|()| pharos_files::sync_directory(folder))
+            .map_err(StoreError::io("sync", &to))?;
         Ok(())
     }
 
@@ -517,10 +516,7 @@ pub fn restore(
     refuse_occupied(data)?;
     let owner = data.own("restore")?;
     let marker = data.root().join(RESTORE_MARKER);
-    File::create(&marker)
-        .and_then(|file| file.sync_all())
-        .and_then(|()| File::open(data.root())?.sync_all())
-        .map_err(StoreError::io("create", &marker))?;
+    pharos_files::replace(&marker, b"").map_err(StoreError::io("create", &marker))?;
     clear_directory(data)?;
     let mut summary = RestoreSummary { taken: manifest.taken.clone(), ..RestoreSummary::default() };
     for entry in &manifest.files {
@@ -593,13 +589,13 @@ fn clear_directory(data: &DataDir) -> Result<(), EngineError> {
 fn restore_entry(from: &Path, data: &DataDir, entry: &BackupEntry) -> Result<(), EngineError> {
     let (from, to) = (from.join(&entry.stored), data.root().join(&entry.path));
     let folder = to.parent().unwrap_or(data.root());
-    fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+    pharos_files::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
     let source = File::open(&from).map_err(StoreError::io("open", &from))?;
-    let mut out = File::create(&to).map_err(StoreError::io("create", &to))?;
-    copy_mode(&source, &out).map_err(StoreError::io("write", &to))?;
-    let mut source = source.take(entry.size);
-    io::copy(&mut source, &mut out).and_then(|_| out.sync_all()).map_err(StoreError::io("write", &to))?;
-    File::open(folder).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", folder))?;
+    let mut new = NewFile::create(&to).map_err(StoreError::io("create", &to))?;
+    copy_mode(&source, new.file())
+        .and_then(|()| io::copy(&mut source.take(entry.size), &mut new))
+        .and_then(|_| new.install())
+        .map_err(StoreError::io("write", &to))?;
     Ok(())
 }
 
@@ -627,6 +623,22 @@ mod tests {
 
     fn pages(data: &DataDir) -> u64 {
         test_stores(data).index().unwrap().view().unwrap().pages().unwrap()
+    }
+
+    #[test]
+    fn manifest_and_restored_files_survive_power_cuts() {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, data) = (dir.path().join("backup"), DataDir::at(dir.path().join("data")));
+        pharos_files::create_dir_all(&from).unwrap();
+        for round in 1..3 {
+            let manifest = BackupManifest { round, ..BackupManifest::default() };
+            pharos_files::power_cut::check(dir.path(), || manifest.write(&from).unwrap()).unwrap();
+        }
+        pharos_files::replace(&from.join("pharos.toml"), b"# settings").unwrap();
+        let (path, stored) = ("desk/pharos.toml".to_string(), "pharos.toml".to_string());
+        let entry = BackupEntry { path, stored, size: 10, xxh3: String::new(), changed: 0 };
+        let restore = || restore_entry(&from, &data, &entry).unwrap();
+        pharos_files::power_cut::check(dir.path(), restore).unwrap();
     }
 
     #[test]

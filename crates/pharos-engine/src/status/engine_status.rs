@@ -196,10 +196,8 @@ impl Engine {
 
 impl StatusWriter {
     fn write(&self) -> std::io::Result<()> {
-        let path = status_file(&self.data);
-        let unfinished = path.with_extension("new");
-        fs::write(&unfinished, serde_json::to_vec(&self.collect())?)?;
-        fs::rename(unfinished, path)
+        // The status of a process that lost its power is worthless.
+        pharos_files::replace_volatile(&status_file(&self.data), &serde_json::to_vec(&self.collect())?)
     }
 
     fn collect(&self) -> EngineStatus {

@@ -113,7 +113,7 @@ impl RelationsBuilder {
     /// Begins a build in a directory, beside the finished builds.
     pub fn begin(folder: &Path, options: RelationsOptions) -> Result<Self, GraphError> {
         options.check()?;
-        fs::create_dir_all(folder)?;
+        pharos_files::create_dir_all(folder)?;
         remove_unfinished(folder)?;
         let building = tempfile::Builder::new().prefix("building-").tempdir_in(folder)?;
         let directory = building.path().to_owned();
@@ -345,9 +345,7 @@ fn install(building: tempfile::TempDir, folder: &Path) -> Result<(), GraphError>
     let old = finished_folders(folder)?;
     let newest = old.last().and_then(|path| path.file_name()?.to_str()?.parse().ok()).unwrap_or(0u32);
     let target = folder.join(format!("{:08}", newest.wrapping_add(1) % 100_000_000));
-    fs::File::open(building.path())?.sync_all()?;
-    fs::rename(building.path(), target)?;
-    fs::File::open(folder)?.sync_all()?;
+    pharos_files::install_directory(building.path(), &target)?;
     // The directory was renamed, so there is nothing to clean up.
     let _ = building.keep();
     for path in old {

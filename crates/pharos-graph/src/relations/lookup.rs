@@ -72,7 +72,8 @@ pub(super) fn write_rows(relations: &Relations, texts: &[u64], path: &Path) -> i
         };
         file.write_all(&row.to_bytes())?;
     }
-    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    pharos_files::sync_file(&file, path)
 }
 
 /// Reads single pages of the newest relations in a directory, with two open files and no tables in memory.

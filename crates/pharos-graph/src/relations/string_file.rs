@@ -47,7 +47,8 @@ impl StringFileWriter {
     /// Syncs the file and returns a reader for `count` numbers.
     pub(super) fn finish(mut self, path: &Path, count: usize) -> io::Result<StringFileReader> {
         self.offsets.resize(count, NO_OFFSET);
-        self.file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
+        let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        pharos_files::sync_file(&file, path)?;
         StringFileReader::open(path, self.offsets)
     }
 }

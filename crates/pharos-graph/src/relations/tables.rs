@@ -57,7 +57,7 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
         &(&copies.pages, &copies.texts, &copies.attributes, &copies.groups, &copies.exact),
     )?;
     let file = out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_data()?;
+    pharos_files::sync_file(&file, path)?;
     Ok(())
 }
 

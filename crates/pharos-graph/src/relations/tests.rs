@@ -233,6 +233,26 @@ fn newer_relations_take_the_place_of_older_ones_and_begin_with_their_ranks() {
 }
 
 #[test]
+fn a_power_cut_leaves_one_complete_build() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..2 {
+        let build = || {
+            let mut builder = builder(folder.path());
+            for page in 0..5 {
+                let from = url(&format!("http://a.example/{page}"));
+                builder.add_link(&from, &url("http://b.example/"), "lamp").unwrap();
+            }
+            builder.finish(LibraryPosition::START, round).unwrap();
+        };
+        let has_build = |files: &pharos_files::power_cut::Files| {
+            let builds = files.keys().filter(|path| !path.starts_with("building-") && path.ends_with(TABLES));
+            round == 0 || builds.count() > 0
+        };
+        pharos_files::power_cut::check_with(folder.path(), build, has_build).unwrap();
+    }
+}
+
+#[test]
 fn single_pages_are_looked_up_without_the_tables() {
     let folder = tempfile::tempdir().unwrap();
     assert!(RelationsLookup::open(folder.path()).unwrap().is_none());

@@ -42,7 +42,7 @@ impl LinkMaxima {
         let path = generation.join(FILE);
         let text = serde_json::to_vec(self)
             .map_err(|e| IndexError::Damaged { path: path.clone(), detail: e.to_string() })?;
-        fs::write(&path, text).map_err(IndexError::io("write", &path))
+        pharos_files::replace(&path, &text).map_err(IndexError::io("write", &path))
     }
 
     /// Reads the maxima of a generation; all zero if it has none.

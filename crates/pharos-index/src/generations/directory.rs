@@ -10,7 +10,7 @@
 //! ```
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -172,19 +172,15 @@ impl Generations {
     }
 
     fn write_chain(&self, current: &GenerationChain) -> Result<(), IndexError> {
-        self.write_atomically("CURRENT", current)
+        self.write_durably("CURRENT", current)
     }
 
-    fn write_atomically(&self, name: &str, value: &impl Serialize) -> Result<(), IndexError> {
-        fs::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
+    fn write_durably(&self, name: &str, value: &impl Serialize) -> Result<(), IndexError> {
         let path = self.dir.join(name);
-        let new = self.dir.join(format!("{name}.new"));
         let text = serde_json::to_vec(value)
             .map_err(|e| IndexError::Damaged { path: path.clone(), detail: e.to_string() })?;
-        File::create(&new)
-            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&new, &path))
-            .and_then(|()| File::open(&self.dir)?.sync_all())
+        pharos_files::create_dir_all(&self.dir)
+            .and_then(|()| pharos_files::replace(&path, &text))
             .map_err(IndexError::io("write", &path))
     }
 

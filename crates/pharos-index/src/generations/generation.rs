@@ -54,10 +54,7 @@ impl Generation {
         order: PageOrder,
     ) -> Result<Self, IndexError> {
         if !path.join("meta.json").exists() {
-            fs::create_dir_all(path).map_err(IndexError::io("create", path))?;
-            let text = format!("{ANALYSER_PREFIX}{}\n{}", pharos_text::version(), vocabulary.to_text());
-            let file = path.join(VOCABULARY_FILE);
-            fs::write(&file, text).map_err(IndexError::io("write", &file))?;
+            write_vocabulary(path, vocabulary)?;
         }
         Self::open_at(path, order)
     }
@@ -190,6 +187,15 @@ impl Generation {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Stores the vocabulary that the pages of a new generation are segmented with.
+pub(crate) fn write_vocabulary(generation: &Path, vocabulary: &Vocabulary) -> Result<(), IndexError> {
+    let text = format!("{ANALYSER_PREFIX}{}\n{}", pharos_text::version(), vocabulary.to_text());
+    let path = generation.join(VOCABULARY_FILE);
+    pharos_files::create_dir_all(generation)
+        .and_then(|()| pharos_files::replace(&path, text.as_bytes()))
+        .map_err(IndexError::io("write", &path))
 }
 
 /// File with the vocabulary at the time the generation was created.

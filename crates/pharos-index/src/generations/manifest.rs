@@ -4,7 +4,7 @@
 //! is the checksum of the rest. A directory without a manifest is unfinished.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use pharos_core::{Clock as _, SystemClock, Timestamp};
@@ -59,15 +59,8 @@ pub(crate) fn write(folder: &Path, pages: u64) -> Result<(), IndexError> {
     let files = list_files(folder).map_err(failed)?;
     let manifest = Manifest { built: SystemClock.now(), pages, files };
     let json = serde_json::to_string(&manifest).map_err(|e| failed(e.into()))?;
-    let new = folder.join(format!("{FILE}.new"));
-    File::create(&new)
-        .and_then(|mut file| {
-            write!(file, "{:016x}\n{json}", xxh3_64(json.as_bytes()))?;
-            file.sync_all()
-        })
-        .and_then(|()| fs::rename(&new, &path))
-        .and_then(|()| File::open(folder)?.sync_all())
-        .map_err(failed)
+    let text = format!("{:016x}\n{json}", xxh3_64(json.as_bytes()));
+    pharos_files::replace(&path, text.as_bytes()).map_err(failed)
 }
 
 fn list_files(folder: &Path) -> io::Result<Vec<ManifestEntry>> {
@@ -75,8 +68,8 @@ fn list_files(folder: &Path) -> io::Result<Vec<ManifestEntry>> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        // Lock files are transient.
-        if name.ends_with(".lock") || name.starts_with(FILE) {
+        // Lock files and remains of a killed process are transient.
+        if name.ends_with(".lock") || name.starts_with(FILE) || pharos_files::is_unfinished(&path) {
             continue;
         }
         let (size, xxh3) = checksum(&path)?;

@@ -3,7 +3,7 @@
 //! The generation grows in the directory `building` and gets its number when it is finished and verified. The builder
 //! saves checkpoints, and a plan in the directory describes the build, so that a killed build can be resumed.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -52,11 +52,12 @@ impl BuildDirectory {
 
     /// Writes the build plan.
     pub fn set_plan(&self, plan: &BuildPlan) -> Result<(), IndexError> {
-        let (path, new) = (self.path.join(PLAN_FILE), self.path.join("PLAN.new"));
+        let path = self.path.join(PLAN_FILE);
         let failed = |e| IndexError::io("write", &path)(e);
-        fs::create_dir_all(&self.path).map_err(failed)?;
         let text = serde_json::to_vec(plan).map_err(|e| failed(e.into()))?;
-        fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(failed)
+        pharos_files::create_dir_all(&self.path)
+            .and_then(|()| pharos_files::replace(&path, &text))
+            .map_err(failed)
     }
 
     /// Returns the library position and the number of pages of the last checkpoint of the unfinished build.
@@ -178,18 +179,20 @@ impl HistoryBuilder {
             BuildDirectory::of(&self.generations).discard()?;
             return Err(IndexError::BadBuild { detail });
         }
-        match fs::remove_file(path.join(PLAN_FILE)) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(IndexError::io("remove", &path)(e)),
-            _ => {}
-        }
-        manifest::write(&path, self.pages)?;
-        let number = self.generations.next_history()?;
-        let named = self.generations.history_dir(number);
-        fs::rename(&path, &named)
-            .and_then(|()| File::open(self.generations.dir())?.sync_all())
-            .map_err(IndexError::io("name", &named))?;
+        let number = name_build(&self.generations, self.pages)?;
         Ok(HistoryGeneration { number, to })
     }
+}
+
+/// Completes the directory of a build and gives it the next number.
+pub(crate) fn name_build(generations: &Generations, pages: u64) -> Result<u64, IndexError> {
+    let path = generations.building_dir();
+    pharos_files::remove_if_exists(&path.join(PLAN_FILE)).map_err(IndexError::io("remove", &path))?;
+    manifest::write(&path, pages)?;
+    let number = generations.next_history()?;
+    let named = generations.history_dir(number);
+    pharos_files::install_directory(&path, &named).map_err(IndexError::io("name", &named))?;
+    Ok(number)
 }
 
 /// Verifies all files and the number of pages.

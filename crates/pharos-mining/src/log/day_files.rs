@@ -144,7 +144,7 @@ pub(crate) fn open(dir: &Path, kind: LogKind, day: &str) -> io::Result<File> {
     if !is_day(day) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("invalid day `{day}`")));
     }
-    fs::create_dir_all(dir)?;
+    pharos_files::create_dir_all(dir)?;
     for part in 1..=MAX_PARTS {
         let plain = LogFile::new(dir, kind, day, part, false);
         let packed = plain.as_packed(true);

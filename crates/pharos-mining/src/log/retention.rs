@@ -14,6 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
 use pharos_core::{Clock, Timestamp};
+use pharos_files::NewFile;
 use rustix::fs::FlockOperation;
 use tracing::{info, warn};
 
@@ -78,7 +79,7 @@ fn remove_crash_remains(dir: &Path) -> io::Result<()> {
         }
     }
     for packed in list_files(dir)?.into_iter().filter(|file| file.compressed) {
-        remove_if_there(&packed.as_packed(false).path)?;
+        pharos_files::remove_if_exists(&packed.as_packed(false).path)?;
     }
     Ok(())
 }
@@ -115,52 +116,29 @@ fn pack(file: &LogFile, stop: &AtomicBool) -> io::Result<bool> {
         fs::remove_file(&file.path)?;
         return Ok(false);
     }
-    let packed = file.as_packed(true);
-    let unfinished = unfinished_name(&packed);
-    let copied = copy_packed(&mut original, &unfinished, changed, stop);
-    if !matches!(copied, Ok(true)) {
-        remove_if_there(&unfinished)?;
-        return copied;
-    }
-    fs::rename(&unfinished, &packed.path)?;
-    if let Some(dir) = packed.path.parent() {
-        File::open(dir)?.sync_all()?;
-    }
-    fs::remove_file(&file.path)?;
-    Ok(true)
+    let packed = NewFile::create(&file.as_packed(true).path)?;
+    let Some(packed) = compress(&mut original, packed, stop)? else { return Ok(false) };
+    packed.file().set_permissions(original.metadata()?.permissions())?;
+    packed.file().set_modified(changed)?;
+    packed.install()?;
+    pharos_files::remove_if_exists(&file.path)
 }
 
-fn unfinished_name(packed: &LogFile) -> PathBuf {
-    let mut path = packed.path.clone().into_os_string();
-    path.push(".new");
-    path.into()
-}
-
-fn copy_packed(original: &mut File, to: &Path, changed: SystemTime, stop: &AtomicBool) -> io::Result<bool> {
-    let mut encoder = zstd::Encoder::new(File::create(to)?, COMPRESSION_LEVEL)?;
+/// Compresses a file. Returns `None` if `stop` was set.
+fn compress(original: &mut File, to: NewFile, stop: &AtomicBool) -> io::Result<Option<NewFile>> {
+    let mut encoder = zstd::Encoder::new(to, COMPRESSION_LEVEL)?;
     encoder.include_checksum(true)?;
     let mut block = vec![0; BLOCK];
     loop {
         if stop.load(Ordering::Relaxed) {
-            return Ok(false);
+            return Ok(None);
         }
         match original.read(&mut block)? {
             0 => break,
             n => encoder.write_all(&block[..n])?,
         }
     }
-    let file = encoder.finish()?;
-    file.set_permissions(original.metadata()?.permissions())?;
-    file.set_modified(changed)?;
-    file.sync_all()?;
-    Ok(true)
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
+    encoder.finish().map(Some)
 }
 
 /// Runs retention in a thread of its own: compression takes seconds, and log lines must not wait.
@@ -311,6 +289,22 @@ mod tests {
         assert_eq!(count(dir.path()), 5);
         apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap();
         assert_eq!((names(dir.path()), count(dir.path())), (vec!["queries-2026-01-30.jsonl.zst".into()], 5));
+    }
+
+    #[test]
+    fn a_power_cut_leaves_one_complete_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), "2026-01-30", 50);
+        let pack = || {
+            let now = at("2026-01-31T12:00:00Z");
+            assert_eq!(apply_retention(dir.path(), now, QUARTER, &NEVER).unwrap().packed, 1);
+        };
+        let one_exists = |files: &pharos_files::power_cut::Files| {
+            ["jsonl", "jsonl.zst"]
+                .iter()
+                .any(|suffix| files.contains_key(Path::new(&format!("queries-2026-01-30.{suffix}"))))
+        };
+        pharos_files::power_cut::check_with(dir.path(), pack, one_exists).unwrap();
     }
 
     #[test]

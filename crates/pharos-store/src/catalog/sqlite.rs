@@ -10,7 +10,6 @@ pub(super) mod replacement;
 mod rows;
 mod sites;
 
-use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -563,10 +562,7 @@ impl LocalCatalog for SqliteCatalog {
         let mut part = to.as_os_str().to_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
-        match fs::remove_file(&part) {
-            Err(e) if e.kind() != ErrorKind::NotFound => return Err(StoreError::io("remove", &part)(e)),
-            _ => {}
-        }
+        pharos_files::remove_if_exists(&part).map_err(StoreError::io("remove", &part))?;
         let Some(name) = part.to_str() else {
             return Err(StoreError::io("create", to)(IoError::new(
                 ErrorKind::InvalidInput,
@@ -575,13 +571,14 @@ impl LocalCatalog for SqliteCatalog {
         };
         connect_reader(&self.path)?.execute("VACUUM INTO ?1", [name]).map_err(|e| sql_error(&part, e))?;
         // SQLite does not sync the copy.
-        File::open(&part).and_then(|file| file.sync_all()).map_err(StoreError::io("sync", &part))?;
-        fs::rename(&part, to).map_err(StoreError::io("rename", &part))
+        pharos_files::install(&part, to).map_err(StoreError::io("rename", &part))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::catalog::DiscoveredLink;
 
@@ -612,6 +609,15 @@ mod tests {
         assert_eq!(reader.counts().unwrap().pages, 1);
         assert!(reader.apply(&[], position(2)).is_err());
         assert!(SqliteCatalog::open_reader(&dir.path().join("none.db")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_backup_survives_a_power_cut() {
+        let (dir, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
+        catalog.apply(&[found("/a")], position(1)).unwrap();
+        let backup = || catalog.backup(&to.path().join("catalog.db")).unwrap();
+        pharos_files::power_cut::check(to.path(), backup).unwrap();
     }
 
     #[test]

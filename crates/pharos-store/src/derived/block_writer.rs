@@ -39,7 +39,7 @@ impl BlockWriter {
     /// Finds the last valid block of this analyser and truncates torn data after it.
     pub(super) fn open(library: &Path, kind: DerivedKind, analyser: u32) -> Result<Self, StoreError> {
         let folder = kind.folder(library);
-        fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+        pharos_files::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
         let encoder = BlockEncoder::new(kind, analyser).map_err(StoreError::io("compress for", &folder))?;
         let library = library.to_path_buf();
         let mut chain = Self {
@@ -216,7 +216,7 @@ impl BlockWriter {
 
     fn sync_folder(&self) -> Result<(), StoreError> {
         let folder = self.kind.folder(&self.library);
-        File::open(&folder).and_then(|f| f.sync_all()).map_err(StoreError::io("sync", &folder))
+        pharos_files::sync_directory(&folder).map_err(StoreError::io("sync", &folder))
     }
 
     fn path(&self, number: u32) -> PathBuf {

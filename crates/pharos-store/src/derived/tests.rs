@@ -157,6 +157,15 @@ fn page_count() -> usize {
 }
 
 #[test]
+fn the_progress_survives_a_power_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    write_all(dir.path());
+    fs::write(dir.path().join(PROGRESS_FILE), "1:0").unwrap();
+    let mut writer = DerivedWriter::open(dir.path(), 1).unwrap();
+    pharos_files::power_cut::check(dir.path(), || writer.flush().unwrap()).unwrap();
+}
+
+#[test]
 fn added_pages_are_read_in_order_and_at_random() {
     let dir = tempfile::tempdir().unwrap();
     write_all(dir.path());

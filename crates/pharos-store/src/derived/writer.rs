@@ -1,7 +1,7 @@
 //! Writing of page objects and links, block by block.
 
+use std::mem;
 use std::path::{Path, PathBuf};
-use std::{fs, mem};
 
 use pharos_core::LibraryPosition;
 use tracing::warn;
@@ -119,7 +119,7 @@ impl DerivedWriter {
     /// frequent calls are unnecessary.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         self.write(self.reached)?;
-        fs::write(&self.progress_file, self.durable_position().to_string())
+        pharos_files::replace(&self.progress_file, self.durable_position().to_string().as_bytes())
             .map_err(StoreError::io("write", &self.progress_file))
     }
 

@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use md5::{Digest as _, Md5};
+use pharos_files::NewFile;
 
 use crate::StoreError;
 use crate::formats::tianwang::{self, DamagedRange, MAX_RECORD, TianwangRecord, TianwangScan, raw_files};
@@ -61,7 +62,7 @@ fn url_row(digest: &Md5Sum, id: u64) -> String {
 /// Writes the index while documents are fetched. Keeps 24 bytes per URL in memory until the end.
 pub struct TianwangIndexWriter {
     dir: PathBuf,
-    docs: BufWriter<File>,
+    docs: BufWriter<NewFile>,
     urls: Vec<(Md5Sum, u64)>,
     /// Minimum offset of the next document.
     end: u64,
@@ -71,7 +72,7 @@ impl TianwangIndexWriter {
     /// Creates an index in the directory of the raw files and replaces an existing one.
     pub fn create(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(DOC_INDEX);
-        let docs = BufWriter::new(File::create(&path).map_err(StoreError::io("create", &path))?);
+        let docs = BufWriter::new(NewFile::create(&path).map_err(StoreError::io("create", &path))?);
         Ok(Self { dir: dir.to_path_buf(), docs, urls: Vec::new(), end: 0 })
     }
 
@@ -96,8 +97,7 @@ impl TianwangIndexWriter {
         let path = self.dir.join(DOC_INDEX);
         self.docs
             .write_all(doc_row(documents, end, None).as_bytes())
-            .and_then(|()| self.docs.flush())
-            .and_then(|()| self.docs.get_ref().sync_all())
+            .and_then(|()| install(self.docs))
             .map_err(StoreError::io("write", &path))?;
         self.urls.sort_unstable();
         let path = self.dir.join(URL_INDEX);
@@ -107,12 +107,15 @@ impl TianwangIndexWriter {
 }
 
 fn write_urls(path: &Path, urls: &[(Md5Sum, u64)]) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
+    let mut file = BufWriter::new(NewFile::create(path)?);
     for (digest, id) in urls {
         file.write_all(url_row(digest, *id).as_bytes())?;
     }
-    file.flush()?;
-    file.get_ref().sync_all()
+    install(file)
+}
+
+fn install(file: BufWriter<NewFile>) -> io::Result<()> {
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.install()
 }
 
 /// Indexes the raw files of a directory and reports damaged ranges to `on_damage`. Returns the number of documents.
@@ -404,6 +407,17 @@ mod tests {
         let index = TianwangIndex::open(dir.path()).unwrap();
         assert_eq!(index.find("http://a.example/").unwrap().unwrap().body, page(8, "").body);
         assert_eq!(index.find("http://b.example/").unwrap().unwrap().body, page(7, "").body);
+    }
+
+    #[test]
+    fn an_index_survives_a_power_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        gather(dir.path(), 5);
+        for name in [DOC_INDEX, URL_INDEX] {
+            fs::write(dir.path().join(name), "an older index").unwrap();
+        }
+        let build = || assert_eq!(build_index(dir.path(), |_, damage| panic!("{damage}")).unwrap(), 5);
+        pharos_files::power_cut::check(dir.path(), build).unwrap();
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use pharos_core::LibraryPosition;
 
-use super::compaction::write_synced;
+use super::compaction::write_offsets;
 use super::compression::{Member, RecordDecompressor};
 use super::scan::find_next_record;
 use super::volumes::{OffsetTable, list_files, offsets_path, remove_if_exists};
@@ -114,7 +114,7 @@ impl LocalLibrary for DiskLibrary {
     fn repair_files(&self) -> Result<(), StoreError> {
         for volume in self.volumes.list()?.iter().filter(|volume| volume.revision > 0) {
             if check_offset_table(&volume.path)?.is_some() {
-                write_synced(&offsets_path(&volume.path), &OffsetTable::rebuild(&volume.path)?.to_bytes())?;
+                write_offsets(&volume.path, &OffsetTable::rebuild(&volume.path)?)?;
             }
         }
         self.leftovers()?.iter().try_for_each(|path| remove_if_exists(path))

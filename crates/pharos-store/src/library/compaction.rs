@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use std::path::Path;
 
 use pharos_core::LibraryPosition;
+use pharos_files::NewFile;
 
 use super::compression::{Member, RecordCompressor, RecordDecompressor};
 use super::volumes::{OffsetTable, Volume, file_name, format_from_path, offsets_path, remove_if_exists};
@@ -79,15 +80,15 @@ impl DiskLibrary {
         }
         let (_, old) = self.volumes.open(number)?;
         let new = old.path.with_file_name(file_name(number, old.revision + 1, format_from_path(&old.path)));
-        let unfinished = new.with_extension("new");
-        let offsets = write_revision(&old, &unfinished, actions)?;
-        let table = offsets_path(&new);
-        write_synced(&table, &offsets.to_bytes())?;
-        let size = |path: &Path| fs::metadata(path).map(|m| m.len()).unwrap_or_default();
-        (report.files, report.before, report.after) = (1, size(&old.path), size(&unfinished));
+        let failed = || StoreError::io("write", &new);
+        let (revision, offsets) = write_revision(&old, &new, actions)?;
+        revision.sync().map_err(failed())?;
+        write_offsets(&new, &offsets)?;
+        report.files = 1;
+        report.before = fs::metadata(&old.path).map_err(failed())?.len();
+        report.after = revision.file().metadata().map_err(failed())?.len();
         before_replace()?;
-        fs::rename(&unfinished, &new).map_err(StoreError::io("rename", &new))?;
-        sync_folder(&new)?;
+        revision.install().map_err(failed())?;
         remove_if_exists(&old.path)?;
         remove_if_exists(&offsets_path(&old.path))?;
         self.volumes.list()?;
@@ -95,14 +96,15 @@ impl DiskLibrary {
     }
 }
 
+/// Writes the remaining records of a volume to a new file, which is not installed yet.
 fn write_revision(
     old: &Volume,
     new: &Path,
     actions: Vec<RetentionAction>,
-) -> Result<OffsetTable, StoreError> {
+) -> Result<(NewFile, OffsetTable), StoreError> {
     let failed = || StoreError::io("write", new);
     let mut compressor = RecordCompressor::new(format_from_path(&old.path), LEVEL).map_err(failed())?;
-    let mut out = BufWriter::new(File::create(new).map_err(failed())?);
+    let mut out = BufWriter::new(NewFile::create(new).map_err(failed())?);
     let mut written = 0;
     let mut append = |bytes: &[u8]| {
         let mut member = Vec::new();
@@ -163,9 +165,8 @@ fn write_revision(
             offsets.push((span.0, append(&output)?));
         }
     }
-    let file = out.into_inner().map_err(|e| failed()(e.into_error()))?;
-    file.sync_all().map_err(failed())?;
-    Ok(OffsetTable(offsets))
+    let new = out.into_inner().map_err(|e| failed()(e.into_error()))?;
+    Ok((new, OffsetTable(offsets)))
 }
 
 /// Compression level of revisions, which are written once and read often.
@@ -177,13 +178,8 @@ fn dropped_placeholder(record: LibraryRecord, digest: u64) -> LibraryRecord {
     LibraryRecord { content: RecordContent::Event(LibraryEvent::Dropped { status, digest }), ..record }
 }
 
-pub(super) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    File::create(path)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .map_err(StoreError::io("write", path))
-}
-
-fn sync_folder(path: &Path) -> Result<(), StoreError> {
-    let folder = path.parent().unwrap_or(path);
-    File::open(folder).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", folder))
+/// Writes the offset table of a volume.
+pub(super) fn write_offsets(volume: &Path, offsets: &OffsetTable) -> Result<(), StoreError> {
+    let path = offsets_path(volume);
+    pharos_files::replace(&path, &offsets.to_bytes()).map_err(StoreError::io("write", &path))
 }

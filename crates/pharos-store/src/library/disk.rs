@@ -225,6 +225,33 @@ mod tests {
     }
 
     #[test]
+    fn compaction_and_repair_survive_power_cuts() {
+        let dir = tempfile::tempdir().unwrap();
+        let library = rotating(dir.path(), 500);
+        (0..6).for_each(|n| drop(library.append(&[page(n)]).unwrap()));
+        let drop_all = |_: &StoredRecord| Ok(RetentionAction::Drop(7));
+        let compact = || drop(library.compact(1, &mut { drop_all }, &mut || Ok(())).unwrap());
+        let has_volume = |files: &pharos_files::power_cut::Files| {
+            ["00000001.warc.gz", "00000001-1.warc.gz"].iter().any(|name| files.contains_key(Path::new(name)))
+        };
+        pharos_files::power_cut::check_with(dir.path(), compact, has_volume).unwrap();
+
+        let dir = tempfile::tempdir().unwrap();
+        let end = open(dir.path()).append(&[page(1)]).unwrap()[0].1;
+        let path = dir.path().join("00000001.warc.gz");
+        let whole = fs::read(&path).unwrap();
+        let torn = [&whole[..], &whole[..20]].concat();
+        fs::write(&path, &torn).unwrap();
+        let repair = || assert_eq!(super::super::scan::repair_tail(&path, 0).unwrap(), end.offset);
+        // The torn bytes are in the volume or in the file beside it.
+        let keeps_all = |files: &pharos_files::power_cut::Files| {
+            files[Path::new("00000001.warc.gz")].len() == torn.len()
+                || files.values().any(|content| *content == whole[..20])
+        };
+        pharos_files::power_cut::check_with(dir.path(), repair, keeps_all).unwrap();
+    }
+
+    #[test]
     fn a_damaged_record_hides_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let positions = open(dir.path()).append(&(0..5).map(page).collect::<Vec<_>>()).unwrap();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pharos_core::LibraryPosition;
+use pharos_files::NewFile;
 use tracing::warn;
 
 use super::StoredRecord;
@@ -221,12 +222,14 @@ pub(super) fn repair_tail(path: &Path, known_good: u64) -> Result<u64, StoreErro
                 Some(good) => at = good,
                 None => {
                     let aside = PathBuf::from(format!("{}.torn-{at}", path.display()));
-                    let mut tail = File::create(&aside).map_err(StoreError::io("create", &aside))?;
+                    let mut tail = NewFile::create(&aside).map_err(StoreError::io("create", &aside))?;
                     input.seek(SeekFrom::Start(at)).map_err(error("seek in"))?;
-                    io::copy(&mut input, &mut tail).map_err(StoreError::io("write", &aside))?;
+                    io::copy(&mut input, &mut tail)
+                        .and_then(|_| tail.install())
+                        .map_err(StoreError::io("write", &aside))?;
                     let file = File::options().write(true).open(path).map_err(error("open"))?;
                     file.set_len(at)
-                        .and_then(|()| file.sync_all())
+                        .and_then(|()| pharos_files::sync_file(&file, path))
                         .map_err(error("truncate the torn end of"))?;
                     warn!(path = %path.display(), at, bytes = length - at, aside = %aside.display(), detail,
                         "the torn end of the library was moved to a separate file");

@@ -165,10 +165,7 @@ impl Volumes {
 }
 
 pub(super) fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(e)),
-        _ => Ok(()),
-    }
+    pharos_files::remove_if_exists(path).map(drop).map_err(StoreError::io("remove", path))
 }
 
 /// Returns the file name of a volume: `00000003.warc.gz`, or `00000003-1.warc.gz` for its first revision.

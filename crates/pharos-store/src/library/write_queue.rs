@@ -2,7 +2,7 @@
 //! finds the file idle writes and syncs all queued records; the others wait for that sync.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ impl WriteQueue {
         known_good: LibraryPosition,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
-        fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
+        pharos_files::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
         volumes.remove_leftovers()?;
         let last = volumes.list()?.pop();
         let mut encoder = RecordEncoder::new(options, dir)?;
@@ -389,7 +389,7 @@ impl QueueState {
         let path = dir.join(file_name(number, 0, format));
         let state = Self::open(path, LibraryPosition { file: number, offset: 0 })?;
         // The name of a new file is durable only after its directory is synced.
-        File::open(dir).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", dir))?;
+        pharos_files::sync_directory(dir).map_err(StoreError::io("sync", dir))?;
         Ok(state)
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Only whole lines are added and removed. Comments, order and invalid lines are preserved.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write as _};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::file::{HEADER, write_line};
@@ -33,7 +33,7 @@ impl VocabularyEditor {
     ) -> io::Result<Self> {
         let path = path.into();
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+            pharos_files::create_dir_all(folder)?;
         }
         let lock = File::create(path.with_extension("lock"))?;
         lock.lock()?;
@@ -89,7 +89,7 @@ impl VocabularyEditor {
         true
     }
 
-    /// Replaces the file atomically, so that no reader sees a partial file.
+    /// Replaces the file durably, so that no reader sees a partial file.
     pub fn save(self) -> io::Result<()> {
         if self.text.len() > MAX_FILE_BYTES {
             return Err(io::Error::new(
@@ -97,11 +97,7 @@ impl VocabularyEditor {
                 format!("vocabulary file larger than {MAX_FILE_BYTES} bytes"),
             ));
         }
-        let new = self.path.with_extension("new");
-        let mut file = File::create(&new)?;
-        file.write_all(self.text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, &self.path)
+        pharos_files::replace(&self.path, self.text.as_bytes())
     }
 }
 
@@ -119,6 +115,8 @@ pub(super) fn read_bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn open(path: &Path) -> io::Result<VocabularyEditor> {
@@ -146,6 +144,20 @@ mod tests {
 
         fs::write(&path, b"\xb0\xae").unwrap();
         assert!(open(&path).is_err(), "another encoding is not overwritten");
+    }
+
+    #[test]
+    fn the_file_survives_a_power_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("models/words.tsv");
+        for word in ["甲甲乙社", "乙乙丙社"] {
+            let save = || {
+                let mut editor = open(&path).unwrap();
+                editor.add(word, None, None, "").unwrap();
+                editor.save().unwrap();
+            };
+            pharos_files::power_cut::check(folder.path(), save).unwrap();
+        }
     }
 
     #[test]

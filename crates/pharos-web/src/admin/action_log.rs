@@ -123,7 +123,7 @@ impl ActionLog {
     /// Renames every file to the next older name.
     fn rotate(&self) -> io::Result<()> {
         for age in (0..ROTATED_FILES).rev() {
-            match fs::rename(self.dir.file(&file_name(age)), self.dir.file(&file_name(age + 1))) {
+            match pharos_files::rename(&self.dir.file(&file_name(age)), &self.dir.file(&file_name(age + 1))) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -209,6 +209,10 @@ mod tests {
         (0..100).for_each(|n| log.append(&entry(&n.to_string(), "")));
         let files = fs::read_dir(temp.path().join("desk")).unwrap().count();
         assert_eq!(files, 1 + 1 + ROTATED_FILES, "the lock, the current file and old ones");
+        // Every line is in some file after a power cut, except those of the oldest file.
+        let newest = fs::read(temp.path().join("desk").join(file_name(0))).unwrap();
+        let is_kept = |files: &pharos_files::power_cut::Files| files.values().any(|lines| *lines == newest);
+        pharos_files::power_cut::check_with(temp.path(), || log.rotate().unwrap(), is_kept).unwrap();
         let left = all(&log);
         assert_eq!(left[0].what, "99");
         assert!((ROTATED_FILES..50).contains(&left.len()), "{} lines remain", left.len());

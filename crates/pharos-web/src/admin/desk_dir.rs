@@ -1,13 +1,12 @@
 //! The desk's directory in the data directory: readable by its owner only, written by several processes.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Read and write permission for the owner only.
 const FILE_MODE: u32 = 0o600;
-const DIR_MODE: u32 = 0o700;
 
 /// Path of the directory. Nothing is created before the first write.
 #[derive(Clone, Debug)]
@@ -24,7 +23,7 @@ impl DeskDir {
 
     /// Locks the directory against writers until the returned file is dropped. Creates the directory if it is missing.
     pub(super) fn lock(&self) -> io::Result<File> {
-        DirBuilder::new().recursive(true).mode(DIR_MODE).create(&self.0)?;
+        pharos_files::create_private_dir_all(&self.0)?;
         let lock = File::options().create(true).append(true).mode(FILE_MODE).open(self.file("LOCK"))?;
         lock.lock()?;
         Ok(lock)
@@ -35,19 +34,9 @@ impl DeskDir {
         File::options().create(true).read(true).append(true).mode(FILE_MODE).open(self.file(name))
     }
 
-    /// Replaces a file atomically: readers see the old or the new content. The caller must hold the lock.
+    /// Replaces a file durably: readers see the old or the new content. The caller must hold the lock.
     pub(super) fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let (path, new) = (self.file(name), self.file(&format!("{name}.new")));
-        // A process that died may have left a file with another mode.
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = File::options().create_new(true).write(true).mode(FILE_MODE).open(&new)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&new, &path)?;
-        File::open(&self.0)?.sync_all()
+        pharos_files::replace_private(&self.file(name), content)
     }
 }
 
@@ -66,6 +55,8 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::io::Write as _;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
@@ -77,12 +68,10 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let lock = dir.lock().unwrap();
         dir.replace("a", b"first").unwrap();
-        fs::write(dir.file("a.new"), "left by a process that died").unwrap();
-        dir.replace("a", b"second").unwrap();
+        pharos_files::power_cut::check(temp.path(), || dir.replace("a", b"second").unwrap()).unwrap();
         dir.append("b").unwrap().write_all(b"line\n").unwrap();
         drop(lock);
         assert_eq!(fs::read(dir.file("a")).unwrap(), b"second");
-        assert!(!dir.file("a.new").exists());
         assert_eq!((mode(&dir.0), mode(&dir.file("a")), mode(&dir.file("b"))), (0o700, 0o600, 0o600));
         assert!(read_limited(&dir.file("a"), 6).is_ok() && read_limited(&dir.file("a"), 5).is_err());
     }

@@ -1,6 +1,5 @@
 //! Replacement of the catalog file by one that was rebuilt from the library.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,14 +53,12 @@ fn install(new: &Path, catalog: &Path, keep_damaged: bool) -> Result<(), StoreEr
     remove_database(&old)?;
     for ending in ENDINGS {
         let (from, to) = (with_suffix(catalog, ending), with_suffix(&old, ending));
-        match fs::rename(&from, &to) {
+        match pharos_files::rename(&from, &to) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("move", &from)(e)),
             _ => {}
         }
     }
-    fs::rename(new, catalog).map_err(StoreError::io("install", catalog))?;
-    let folder = catalog.parent().unwrap_or(catalog);
-    File::open(folder).and_then(|d| d.sync_all()).map_err(StoreError::io("sync", folder))?;
+    pharos_files::install(new, catalog).map_err(StoreError::io("install", catalog))?;
     if keep_damaged { Ok(()) } else { remove_database(&old) }
 }
 
@@ -69,12 +66,7 @@ fn install(new: &Path, catalog: &Path, keep_damaged: bool) -> Result<(), StoreEr
 pub fn remove_database(path: &Path) -> Result<(), StoreError> {
     for ending in ENDINGS {
         let path = with_suffix(path, ending);
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                return Err(StoreError::io("remove", &path)(e));
-            }
-            _ => {}
-        }
+        pharos_files::remove_if_exists(&path).map_err(StoreError::io("remove", &path))?;
     }
     Ok(())
 }
@@ -84,4 +76,24 @@ fn with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(ending);
     PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_power_cut_never_joins_a_catalog_with_the_log_of_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let (catalog, new) = (dir.path().join("catalog.db"), dir.path().join("catalog.db.new"));
+        for (path, content) in [(&catalog, "old"), (&with_suffix(&catalog, "-wal"), "old log"), (&new, "new")] {
+            pharos_files::replace(path, content.as_bytes()).unwrap();
+        }
+        let is_consistent = |files: &pharos_files::power_cut::Files| {
+            let content = |name: &str| files.get(Path::new(name)).map(Vec::as_slice);
+            content("catalog.db") != Some(b"new") || content("catalog.db-wal").is_none()
+        };
+        let replace = || install(&new, &catalog, false).unwrap();
+        pharos_files::power_cut::check_with(dir.path(), replace, is_consistent).unwrap();
+    }
 }

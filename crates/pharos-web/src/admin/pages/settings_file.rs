@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write as _};
+use std::io;
 use std::net::ToSocketAddrs as _;
 use std::path::Path;
 
@@ -41,19 +41,12 @@ impl SettingsFile {
         Ok(Self { text, stamp })
     }
 
-    /// Replaces the file atomically.
+    /// Replaces the file durably, with missing directories.
     pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::create_dir_all(dir)?;
-        let unfinished = path.with_extension(format!("toml.new{}", std::process::id()));
-        let mut file = fs::File::create(&unfinished)?;
-        if let Ok(before) = fs::metadata(path) {
-            file.set_permissions(before.permissions())?;
+        if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+            pharos_files::create_dir_all(dir)?;
         }
-        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-        written.and_then(|()| fs::rename(&unfinished, path)).inspect_err(|_| {
-            let _ = fs::remove_file(&unfinished);
-        })
+        pharos_files::replace(path, text.as_bytes())
     }
 }
 
@@ -217,6 +210,8 @@ mod tests {
         let some = SettingsFile::read(&path).unwrap();
         assert!(some.text == FILE && some.stamp != none.stamp);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
+        let replace = || SettingsFile::replace(&path, "# a new text\n").unwrap();
+        pharos_files::power_cut::check(dir.path(), replace).unwrap();
     }
 
     proptest! {

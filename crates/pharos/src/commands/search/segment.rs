@@ -239,10 +239,8 @@ fn train(global: &Global, args: &SegmentTrainArgs) -> anyhow::Result<CommandOutc
         "hmm" => Hmm::train(corpus.sentences()).to_text().into_bytes(),
         _ => train_tagger(args, &corpus)?,
     };
-    let failed = || format!("cannot write {}", args.out.display());
-    let new = args.out.with_added_extension("new");
-    fs::write(&new, &bytes).with_context(failed)?;
-    fs::rename(&new, &args.out).with_context(failed)?;
+    pharos_files::replace(&args.out, &bytes)
+        .with_context(|| format!("cannot write {}", args.out.display()))?;
     let message = format!(
         "trained on {} words: {}, {}",
         corpus.len(),
