@@ -4,13 +4,15 @@
 //! of other processes, so that all processes agree with each other, and a process agrees with its
 //! predecessor.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::BuildHasher as _;
 use std::io;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
 use foldhash::fast::FixedState;
+use lru::LruCache;
 use parking_lot::Mutex;
 use pharos_core::Timestamp;
 use pharos_core::config::HotConfig;
@@ -25,7 +27,7 @@ use crate::queries::related::RelatedQueries;
 use crate::queries::top_k::TopK;
 
 /// Maximum number of queries that clicks can be attributed to.
-const MAX_OPEN_QUERIES: usize = 1 << 17;
+const MAX_OPEN_QUERIES: NonZeroUsize = NonZeroUsize::new(1 << 17).unwrap();
 /// Maximum number of clicks waiting to be taken.
 const MAX_CLICKS: usize = 1 << 17;
 /// Maximum length of a query in characters. Longer queries are of interest only to their author.
@@ -221,27 +223,21 @@ impl StatisticsState {
 }
 
 /// Recent queries by identifier, to attribute clicks.
-#[derive(Default)]
-struct OpenQueries {
-    texts: HashMap<u64, Box<str>>,
-    order: VecDeque<u64>,
+struct OpenQueries(LruCache<u64, Box<str>>);
+
+impl Default for OpenQueries {
+    fn default() -> Self {
+        Self(LruCache::new(MAX_OPEN_QUERIES))
+    }
 }
 
 impl OpenQueries {
     fn insert(&mut self, id: &str, text: &str) {
-        let id = FixedState::default().hash_one(id);
-        if self.texts.insert(id, text.into()).is_none() {
-            self.order.push_back(id);
-        }
-        if self.order.len() > MAX_OPEN_QUERIES
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.texts.remove(&oldest);
-        }
+        self.0.put(FixedState::default().hash_one(id), text.into());
     }
 
-    fn get(&self, id: &str) -> Option<String> {
-        self.texts.get(&FixedState::default().hash_one(id)).map(|text| text.to_string())
+    fn get(&mut self, id: &str) -> Option<String> {
+        self.0.get(&FixedState::default().hash_one(id)).map(|text| text.to_string())
     }
 }
 

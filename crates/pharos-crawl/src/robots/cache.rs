@@ -1,9 +1,10 @@
 //! A bounded in-memory cache of robots.txt rules by server.
 
-use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lru::LruCache;
 use pharos_core::config::CrawlConfig;
 use pharos_core::{BackOff, PageUrl, Timestamp};
 use pharos_store::catalog::RobotsState;
@@ -11,7 +12,7 @@ use pharos_store::catalog::RobotsState;
 use crate::robots::RobotsRules;
 
 /// Maximum number of cached servers.
-const MAX_SERVERS: usize = 16_384;
+const MAX_SERVERS: NonZeroUsize = NonZeroUsize::new(16_384).unwrap();
 /// Maximum total size of cached rules, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -66,17 +67,21 @@ fn retry_wait(config: &CrawlConfig, failures: u32) -> Duration {
     BackOff::PAGE.wait(config.retry_delay.max(Duration::from_secs(1)), failures)
 }
 
-/// Verdicts by the URL of the robots.txt; the oldest entries are evicted first.
-#[derive(Default)]
+/// Verdicts by the URL of the robots.txt; the least recently used are evicted first.
 pub(crate) struct RobotsCache {
-    servers: HashMap<PageUrl, CachedVerdict>,
-    order: VecDeque<PageUrl>,
+    servers: LruCache<PageUrl, CachedVerdict>,
     bytes: usize,
+}
+
+impl Default for RobotsCache {
+    fn default() -> Self {
+        Self { servers: LruCache::new(MAX_SERVERS), bytes: 0 }
+    }
 }
 
 impl RobotsCache {
     /// Returns the verdict on a server, unless it is unknown or expired.
-    pub(crate) fn get(&self, robots_txt: &PageUrl, now: Timestamp) -> Option<RobotsVerdict> {
+    pub(crate) fn get(&mut self, robots_txt: &PageUrl, now: Timestamp) -> Option<RobotsVerdict> {
         self.servers.get(robots_txt).filter(|cached| cached.until > now).map(|cached| cached.verdict.clone())
     }
 
@@ -88,7 +93,7 @@ impl RobotsCache {
         at: Timestamp,
         config: &CrawlConfig,
     ) {
-        let cached = self.servers.get(robots_txt);
+        let cached = self.servers.peek(robots_txt);
         let old = cached.and_then(|cached| cached.stale_rules(at, config));
         match (state, old) {
             // RFC 9309 §2.3.1.4 permits a cached copy while the file is unreachable.
@@ -120,7 +125,7 @@ impl RobotsCache {
         at: Timestamp,
         config: &CrawlConfig,
     ) {
-        let failures = self.servers.get(robots_txt).map_or(0, |cached| cached.failures) + 1;
+        let failures = self.servers.peek(robots_txt).map_or(0, |cached| cached.failures) + 1;
         let until = at.plus(retry_wait(config, failures));
         self.insert(
             robots_txt,
@@ -131,13 +136,12 @@ impl RobotsCache {
     fn insert(&mut self, robots_txt: &PageUrl, mut cached: CachedVerdict) {
         cached.size += 2 * robots_txt.as_str().len();
         self.bytes += cached.size;
-        match self.servers.insert(robots_txt.clone(), cached) {
-            Some(old) => self.bytes -= old.size,
-            None => self.order.push_back(robots_txt.clone()),
+        // The replaced verdict on this server, or the evicted one on another.
+        if let Some((_, old)) = self.servers.push(robots_txt.clone(), cached) {
+            self.bytes -= old.size;
         }
-        while self.servers.len() > MAX_SERVERS || (self.bytes > MAX_BYTES && self.servers.len() > 1) {
-            let Some(oldest) = self.order.pop_front() else { break };
-            self.bytes -= self.servers.remove(&oldest).map_or(0, |cached| cached.size);
+        while self.bytes > MAX_BYTES && self.servers.len() > 1 {
+            self.bytes -= self.servers.pop_lru().map_or(0, |(_, cached)| cached.size);
         }
     }
 }
@@ -196,12 +200,11 @@ mod tests {
         }
         assert!(cached.bytes <= MAX_BYTES && cached.servers.len() < 200);
         assert!(cached.get(&robots_txt(199), at(1)).is_some());
-        for host in 0..MAX_SERVERS + 10 {
+        for host in 0..MAX_SERVERS.get() + 10 {
             cached.update(&robots_txt(host), &RobotsState::Missing, at(0), &config);
         }
-        assert_eq!(cached.servers.len(), cached.order.len());
-        assert!(cached.servers.len() <= MAX_SERVERS);
-        assert_eq!(cached.bytes, cached.servers.values().map(|k| k.size).sum::<usize>());
+        assert_eq!(cached.servers.len(), MAX_SERVERS.get());
+        assert_eq!(cached.bytes, cached.servers.iter().map(|(_, cached)| cached.size).sum::<usize>());
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! budget, a calendar does. New content is detected by sketches of the text (simhash: Charikar 2002; Manku, Jain &
 //! Das Sarma 2007), so that pages which differ only in a date count as one.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 
+use lru::LruCache;
 use pharos_core::SiteId;
 
 /// Number of sketches per site that new ones are compared with.
@@ -16,8 +18,8 @@ const NEAR_DISTANCE: u32 = 6;
 const PAGES_PER_TEXT: u64 = 10;
 /// Number of words of a text used for its sketch.
 const SKETCH_WORDS: usize = 1_024;
-/// Maximum number of sites; the least recently used half is evicted.
-const MAX_SITES: usize = 65_536;
+/// Maximum number of sites; the least recently used are evicted.
+const MAX_SITES: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 /// Pages and distinct texts of one site.
 #[derive(Default)]
@@ -25,21 +27,18 @@ struct SiteContent {
     pages: u64,
     texts: u64,
     sketches: VecDeque<u64>,
-    /// Last use, in calls.
-    last: u64,
 }
 
 /// The budgets of all sites.
 pub(crate) struct SiteBudgets {
     /// Initial budget of every site; 0 means unlimited.
     first: u64,
-    sites: HashMap<SiteId, SiteContent>,
-    calls: u64,
+    sites: LruCache<SiteId, SiteContent>,
 }
 
 impl SiteBudgets {
     pub(crate) fn new(first: u64) -> Self {
-        Self { first, sites: HashMap::new(), calls: 0 }
+        Self { first, sites: LruCache::new(MAX_SITES) }
     }
 
     /// Sets the initial budget of every site.
@@ -49,13 +48,13 @@ impl SiteBudgets {
 
     /// Restores the numbers of pages and of distinct texts of a site.
     pub(crate) fn restore(&mut self, site: SiteId, pages: u64, texts: u64) {
-        let content = self.site_entry(site);
+        let content = self.sites.get_or_insert_mut(site, SiteContent::default);
         (content.pages, content.texts) = (pages, texts);
     }
 
     /// Adds a stored page of the site, with its sketch if it has text.
     pub(crate) fn add_page(&mut self, site: SiteId, sketch: Option<u64>) {
-        let content = self.site_entry(site);
+        let content = self.sites.get_or_insert_mut(site, SiteContent::default);
         content.pages += 1;
         let Some(sketch) = sketch else { return };
         if content.sketches.iter().all(|known| (known ^ sketch).count_ones() > NEAR_DISTANCE) {
@@ -70,7 +69,7 @@ impl SiteBudgets {
     /// Returns the reason if the site's budget is exhausted. `cap` limits the pages whatever their content; 0 means
     /// no limit.
     pub(crate) fn exhaustion_reason(&self, site: SiteId, cap: u64) -> Option<String> {
-        let content = self.sites.get(&site)?;
+        let content = self.sites.peek(&site)?;
         if cap > 0 && content.pages >= cap {
             return Some(format!("{cap} pages of this site are stored (crawl.max_pages_per_site)"));
         }
@@ -81,19 +80,6 @@ impl SiteBudgets {
                 content.pages, content.texts
             )
         })
-    }
-
-    fn site_entry(&mut self, site: SiteId) -> &mut SiteContent {
-        self.calls += 1;
-        if self.sites.len() >= MAX_SITES && !self.sites.contains_key(&site) {
-            let mut ages: Vec<u64> = self.sites.values().map(|content| content.last).collect();
-            let (_, median, _) = ages.select_nth_unstable(MAX_SITES / 2);
-            let median = *median;
-            self.sites.retain(|_, content| content.last > median);
-        }
-        let content = self.sites.entry(site).or_default();
-        content.last = self.calls;
-        content
     }
 }
 
@@ -242,10 +228,11 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let mut budgets = SiteBudgets::new(1);
-        for n in 0..3 * MAX_SITES as u64 {
+        let sites = MAX_SITES.get() as u64;
+        for n in 0..3 * sites {
             budgets.add_page(SiteId(n), None);
         }
-        assert!(budgets.sites.len() <= MAX_SITES);
-        assert!(budgets.sites.contains_key(&SiteId(3 * MAX_SITES as u64 - 1)));
+        assert_eq!(budgets.sites.len(), MAX_SITES.get());
+        assert!(budgets.sites.contains(&SiteId(3 * sites - 1)));
     }
 }

@@ -11,9 +11,10 @@
 //! 20111230000005 ⇥ 57375476989eea12 ⇥ 奇艺高清 ⇥ 1 ⇥ 1 ⇥ http://www.qiyi.com/
 //! ```
 
-use std::collections::HashMap;
 use std::io;
+use std::num::NonZeroUsize;
 
+use lru::LruCache;
 use pharos_core::Timestamp;
 
 use crate::import::query_log::{UNKNOWN, one_line, visit};
@@ -22,7 +23,7 @@ use crate::import::{ImportOptions, LogSource, RecordCounter, five_lines};
 use crate::log::records::{AnyRecord, ClickKind, ClickRecord, QueryRecord, new_id};
 
 /// Maximum number of searches that later clicks may be attributed to.
-const MAX_SEARCHES: usize = 1 << 16;
+const MAX_SEARCHES: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 
 fn click(
     at: Timestamp,
@@ -71,7 +72,7 @@ pub(crate) fn read_sogou(
     options: &ImportOptions,
     out: &mut RecordCounter<'_>,
 ) -> io::Result<()> {
-    let mut searches: HashMap<(String, String), String> = HashMap::new();
+    let mut searches: LruCache<(String, String), String> = LruCache::new(MAX_SEARCHES);
     while let Some(line) = source.next()? {
         let Some(row) = sogou_row(&line) else {
             out.imported.drop_one("a field is missing");
@@ -82,9 +83,6 @@ pub(crate) fn read_sogou(
             continue;
         };
         let visit = options.key.name(row.user, "");
-        if searches.len() >= MAX_SEARCHES {
-            searches.clear();
-        }
         let search = (visit.clone(), row.query.to_string());
         let id = match searches.get(&search) {
             Some(id) => id.clone(),
@@ -94,7 +92,7 @@ pub(crate) fn read_sogou(
                 let query =
                     QueryRecord { id: id.clone(), at, visit, query, page: 1, ..QueryRecord::default() };
                 out.emit(AnyRecord::Query(query))?;
-                searches.insert(search, id.clone());
+                searches.put(search, id.clone());
                 id
             }
         };

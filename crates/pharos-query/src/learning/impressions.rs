@@ -3,13 +3,14 @@
 //! Clicks influence the ranking for other users. A click names an impression of this process and a position; the URL is taken
 //! from the impression, never from the browser.
 
-use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroUsize;
 
+use lru::LruCache;
 use parking_lot::Mutex;
 use pharos_mining::log::records::ClickKind;
 
 /// Maximum number of impressions; the oldest are evicted.
-const CAPACITY: usize = 10_000;
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
 /// Maximum number of clicks accepted per impression.
 const MAX_CLICKS: u32 = 30;
@@ -47,13 +48,13 @@ pub(crate) enum ClickedLink {
     Query(String),
 }
 
-#[derive(Default)]
-pub(crate) struct Impressions(Mutex<ImpressionTable>);
+/// Impressions by identifier. A lookup does not extend the life of an impression.
+pub(crate) struct Impressions(Mutex<LruCache<String, TrackedImpression>>);
 
-#[derive(Default)]
-struct ImpressionTable {
-    shown: HashMap<String, TrackedImpression>,
-    order: VecDeque<String>,
+impl Default for Impressions {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(CAPACITY)))
+    }
 }
 
 /// An impression with its click counts.
@@ -66,29 +67,21 @@ struct TrackedImpression {
 
 impl Impressions {
     pub(crate) fn insert(&self, id: &str, impression: Impression) {
-        let mut table = self.0.lock();
-        table
-            .shown
-            .insert(id.to_string(), TrackedImpression { impression, clicks: 0, left: 0, is_seen: false });
-        table.order.push_back(id.to_string());
-        if table.order.len() > CAPACITY
-            && let Some(oldest) = table.order.pop_front()
-        {
-            table.shown.remove(&oldest);
-        }
+        let tracked = TrackedImpression { impression, clicks: 0, left: 0, is_seen: false };
+        self.0.lock().put(id.to_string(), tracked);
     }
 
     /// Marks an impression as seen by a browser that reports clicks. Returns its query the first time.
     pub(crate) fn mark_seen(&self, id: &str) -> Option<String> {
-        let mut table = self.0.lock();
-        let followed = table.shown.get_mut(id)?;
+        let mut shown = self.0.lock();
+        let followed = shown.peek_mut(id)?;
         (!std::mem::replace(&mut followed.is_seen, true)).then(|| followed.impression.query.clone())
     }
 
     /// Validates a click. Returns `None` if no such link was shown, or if there were too many clicks.
     pub(crate) fn verify_click(&self, id: &str, kind: ClickKind, rank: u32) -> Option<VerifiedClick> {
-        let mut table = self.0.lock();
-        let TrackedImpression { impression, clicks, left, .. } = table.shown.get_mut(id)?;
+        let mut shown = self.0.lock();
+        let TrackedImpression { impression, clicks, left, .. } = shown.peek_mut(id)?;
         let count = if kind == ClickKind::Leave { left } else { clicks };
         let target = match kind {
             ClickKind::Result | ClickKind::Snapshot | ClickKind::Leave => {
@@ -147,7 +140,7 @@ mod tests {
         assert_eq!((impressions.mark_seen("i"), impressions.mark_seen("another")), (None, None), "only once");
         assert_eq!(impressions.verify_click("another", ClickKind::Result, 11), None);
         assert_eq!((0..99).filter_map(|_| click(ClickKind::Result, 11)).count(), MAX_CLICKS as usize - 2);
-        (0..2 * CAPACITY).for_each(|n| impressions.insert(&n.to_string(), Impression::default()));
-        assert!(impressions.0.lock().shown.len() <= CAPACITY);
+        (0..2 * CAPACITY.get()).for_each(|n| impressions.insert(&n.to_string(), Impression::default()));
+        assert_eq!(impressions.0.lock().len(), CAPACITY.get());
     }
 }

@@ -1,12 +1,11 @@
 //! Cache of rendered pages, bounded in bytes.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use hyper::header::HeaderValue;
 use libdeflater::{CompressionLvl, Compressor};
-use parking_lot::Mutex;
+use moka::sync::Cache;
 
 use crate::model::PageNo;
 
@@ -54,24 +53,13 @@ fn gzip(body: &[u8]) -> Option<Bytes> {
     Some(out.into())
 }
 
-const SHARDS: usize = 16;
-
-/// The newest rendering of each page; the oldest entries are evicted first.
-pub(super) struct PageCache {
-    shards: [Mutex<Shard>; SHARDS],
-    bytes_per_shard: usize,
-}
-
-#[derive(Default)]
-struct Shard {
-    pages: HashMap<PageNo, Arc<RenderedPage>>,
-    order: VecDeque<PageNo>,
-    bytes: usize,
-}
+/// The newest rendering of each page.
+pub(super) struct PageCache(Cache<PageNo, Arc<RenderedPage>>);
 
 impl PageCache {
     pub(super) fn new(bytes: usize) -> PageCache {
-        PageCache { shards: Default::default(), bytes_per_shard: bytes / SHARDS }
+        let weight = |_: &PageNo, page: &Arc<RenderedPage>| u32::try_from(page.weight()).unwrap_or(u32::MAX);
+        PageCache(Cache::builder().max_capacity(bytes as u64).weigher(weight).build())
     }
 
     /// Returns the rendering of the version that began at `since`, from the cache or from `make`.
@@ -81,27 +69,11 @@ impl PageCache {
         since: u64,
         make: impl FnOnce() -> RenderedPage,
     ) -> Arc<RenderedPage> {
-        let shard = &self.shards[page as usize % SHARDS];
-        let lock = || shard.lock();
-        if let Some(found) = lock().pages.get(&page)
-            && found.since == since
-        {
-            return found.clone();
+        if let Some(found) = self.0.get(&page).filter(|found| found.since == since) {
+            return found;
         }
         let made = Arc::new(make());
-        let mut shard = lock();
-        shard.bytes += made.weight();
-        match shard.pages.insert(page, made.clone()) {
-            Some(stale) => shard.bytes -= stale.weight(),
-            None => shard.order.push_back(page),
-        }
-        while shard.bytes > self.bytes_per_shard
-            && let Some(oldest) = shard.order.pop_front()
-        {
-            if let Some(gone) = shard.pages.remove(&oldest) {
-                shard.bytes -= gone.weight();
-            }
-        }
+        self.0.insert(page, made.clone());
         made
     }
 }
@@ -117,16 +89,14 @@ mod tests {
 
     #[test]
     fn a_page_is_rendered_once_per_version_and_the_cache_is_bounded() {
-        let cache = PageCache::new(SHARDS * 10_000);
+        let cache = PageCache::new(160_000);
         assert_eq!(cache.get(1, 5, || rendered(5, 10)).since, 5);
         assert_eq!(cache.get(1, 5, || unreachable!("must be cached")).since, 5);
         assert_eq!(cache.get(1, 6, || rendered(6, 10)).since, 6);
         for page in 0..1000 {
             cache.get(page, 0, || rendered(0, 3000));
         }
-        for shard in &cache.shards {
-            let shard = shard.lock();
-            assert!(shard.bytes <= 10_000 && shard.pages.len() == shard.order.len());
-        }
+        cache.0.run_pending_tasks();
+        assert!(cache.0.weighted_size() <= 160_000, "{}", cache.0.weighted_size());
     }
 }
