@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod console;
+mod long_task;
 mod settings;
 
 use std::process::ExitCode;

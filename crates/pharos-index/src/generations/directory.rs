@@ -256,7 +256,7 @@ impl GenerationStore for Generations {
     }
 
     fn leave_request(&self, request: BuilderRequest) -> Result<(), IndexError> {
-        self.write_atomically("WISH", &request)
+        self.write_durably("WISH", &request)
     }
 
     fn pending_request(&self) -> Option<BuilderRequest> {
@@ -268,7 +268,7 @@ impl GenerationStore for Generations {
     }
 
     fn lock_builder(&self) -> Result<BuilderLock, IndexError> {
-        fs::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
+        pharos_files::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
         let path = self.dir.join("BUILD");
         let file = File::options()
             .create(true)

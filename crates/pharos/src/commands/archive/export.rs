@@ -14,7 +14,8 @@ use pharos_query::QueryProcessor;
 use pharos_store::DataDir;
 
 use crate::cli::{ExportArgs, ExportFormat, Global};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
@@ -42,13 +43,11 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
     } else {
         ExportTarget::Path { path: Path::new(&args.out), force: args.force }
     };
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let done = export(&data, &config, format, &selection, target, &stop, |so_far| {
-        line.set_message(format!("{} written, {} damaged", so_far.written, so_far.damaged));
+    let done = LongTask::run(|task| {
+        export(&data, &config, format, &selection, target, task.stop(), |so_far| {
+            task.report(format!("{} written, {} damaged", so_far.written, so_far.damaged));
+        })
     });
-    line.finish_and_clear();
     drop(stdout);
     let summary = done?;
     let message = format!("{} written, {} damaged records skipped", summary.written, summary.damaged);

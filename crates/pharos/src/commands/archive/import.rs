@@ -7,23 +7,21 @@ use pharos_core::PageUrl;
 use pharos_engine::exchange::import::{ImportSources, ImportSummary, import};
 
 use crate::cli::{Global, ImportArgs};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, args: ImportArgs) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let base_url = args.base_url.as_deref().map(PageUrl::parse).transpose().context("--base-url")?;
     let sources = ImportSources { paths: args.paths.iter().map(PathBuf::from).collect(), base_url };
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let done = import(&settings::data_dir(global), &config, &sources, &stop, |so_far| {
-        line.set_message(format!(
-            "{} records read, {} pages imported, {} duplicates, {} damaged",
-            so_far.records, so_far.imported, so_far.known, so_far.damaged
-        ));
-    });
-    line.finish_and_clear();
-    let summary = done?;
+    let summary = LongTask::run(|task| {
+        import(&settings::data_dir(global), &config, &sources, task.stop(), |so_far| {
+            task.report(format!(
+                "{} records read, {} pages imported, {} duplicates, {} damaged",
+                so_far.records, so_far.imported, so_far.known, so_far.damaged
+            ));
+        })
+    })?;
     if global.json {
         console::print_json(&summary)?;
     } else {

@@ -7,7 +7,8 @@ use anyhow::Context as _;
 use pharos_engine::exchange::data_feed::{LoadSummary, load_feed};
 
 use crate::cli::{Global, LoadArgs};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, args: LoadArgs) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
@@ -23,14 +24,11 @@ pub(crate) fn run(global: &Global, args: LoadArgs) -> anyhow::Result<CommandOutc
             file.with_context(|| format!("cannot read {}", args.input))?,
         ))
     };
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let done = load_feed(&settings::data_dir(global), &config, &mut *input, &stop, |so_far| {
-        line.set_message(format!("{} lines read, {} invalid", so_far.lines, so_far.bad));
-    });
-    line.finish_and_clear();
-    let summary = done?;
+    let summary = LongTask::run(|task| {
+        load_feed(&settings::data_dir(global), &config, &mut *input, task.stop(), |so_far| {
+            task.report(format!("{} lines read, {} invalid", so_far.lines, so_far.bad));
+        })
+    })?;
     if global.json {
         console::print_json(&summary)?;
     } else {

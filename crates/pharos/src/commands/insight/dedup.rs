@@ -12,7 +12,8 @@ use serde::Deserialize;
 
 use super::graph::{number, open};
 use crate::cli::{DedupCommand, DedupGroupsArgs, DedupMeasureArgs, DedupOfArgs, DedupReportArgs, Global};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 /// Maximum size of a file of labels.
 const MAX_LABELS: u64 = 1 << 30;
@@ -131,15 +132,9 @@ fn measure(global: &Global, args: &DedupMeasureArgs) -> anyhow::Result<CommandOu
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
     let labels = read_labels(&args.labels)?;
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let measured = evaluate_dedup(&data, &config, &labels, |pages| {
-        line.set_message(format!("reading pages: {pages}"));
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    let measured = measured?;
+    let measured = LongTask::run(|task| {
+        evaluate_dedup(&data, &config, &labels, |pages| task.report(format!("reading pages: {pages}")))
+    })?;
     if measured.pages == 0 {
         console::print_message(global.quiet, "no labelled page with text is in the library");
         return Ok(CommandOutcome::NothingFound);

@@ -22,6 +22,7 @@ use crate::cli::{
     Global, GraphCommand, GraphFarmArgs, GraphHitsArgs, GraphNeighboursArgs, GraphStatsArgs, GraphTopArgs,
     RankBy,
 };
+use crate::long_task::LongTask;
 use crate::{CommandOutcome, commands, console, settings};
 
 /// Memory for distance estimation: two counters of 64 bytes per page.
@@ -58,15 +59,9 @@ fn build(global: &Global) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let built = build_graph(&data, &config, |progress| {
-        line.set_message(commands::search::index::describe(progress));
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    let built = built?;
+    let built = LongTask::run(|task| {
+        build_graph(&data, &config, |progress| task.report(commands::search::index::describe(progress)))
+    })?;
     if global.json {
         console::print_json(&built)?;
         return Ok(CommandOutcome::Good);

@@ -1,19 +1,16 @@
 //! `pharos backup` and `pharos restore`.
 
 use crate::cli::{BackupArgs, Global, RestoreArgs};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn backup(global: &Global, args: BackupArgs) -> anyhow::Result<CommandOutcome> {
     let stores = settings::stores(global)?;
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let copied = pharos_engine::backup(&stores, &args.to, |bytes| {
-        line.set_message(format!("{} copied", console::bytes(bytes)));
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    let summary = copied?;
+    let summary = LongTask::run(|task| {
+        pharos_engine::backup(&stores, &args.to, |bytes| {
+            task.report(format!("{} copied", console::bytes(bytes)))
+        })
+    })?;
     if global.json {
         console::print_json(&summary)?;
     } else {
@@ -31,20 +28,13 @@ pub(crate) fn backup(global: &Global, args: BackupArgs) -> anyhow::Result<Comman
 
 pub(crate) fn restore(global: &Global, args: RestoreArgs) -> anyhow::Result<CommandOutcome> {
     let data = settings::data_dir(global);
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let restored = pharos_engine::restore(
-        &args.from,
-        &data,
-        || settings::load(global).map_err(|error| pharos_engine::EngineError::Settings(format!("{error:#}"))),
-        |bytes| {
-            line.set_message(format!("{} restored", console::bytes(bytes)));
-            !*stop.borrow()
-        },
-    );
-    line.finish_and_clear();
-    let summary = restored?;
+    let config =
+        || settings::load(global).map_err(|error| pharos_engine::EngineError::Settings(format!("{error:#}")));
+    let summary = LongTask::run(|task| {
+        pharos_engine::restore(&args.from, &data, config, |bytes| {
+            task.report(format!("{} restored", console::bytes(bytes)))
+        })
+    })?;
     if global.json {
         console::print_json(&summary)?;
     } else {

@@ -3,33 +3,31 @@
 use pharos_engine::maintenance::doctor::{DoctorProgress, DoctorReport, Severity, doctor};
 
 use crate::cli::{DoctorArgs, Global};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, args: DoctorArgs) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let examined = doctor(&data, &config, args.repair, |step| {
-        line.set_message(match step {
-            DoctorProgress::Library(records) => format!("reading the library: {records} records"),
-            DoctorProgress::Catalog(pages) => format!("comparing the catalog: {pages} pages"),
-            DoctorProgress::Derived => "verifying page objects and links".into(),
-            DoctorProgress::Index(pages) => format!("comparing the index: {pages} pages"),
-            DoctorProgress::Repairing(store) => format!("repairing: {}", store.as_str()),
-        });
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    let report = examined?;
+    let report =
+        LongTask::run(|task| doctor(&data, &config, args.repair, |step| task.report(describe(step))))?;
     if global.json {
         console::print_json(&report)?;
     } else {
         print(&report)?;
     }
     Ok(if report.is_healthy() { CommandOutcome::Good } else { CommandOutcome::NothingFound })
+}
+
+fn describe(step: DoctorProgress) -> String {
+    match step {
+        DoctorProgress::Library(records) => format!("reading the library: {records} records"),
+        DoctorProgress::Catalog(pages) => format!("comparing the catalog: {pages} pages"),
+        DoctorProgress::Derived => "verifying page objects and links".into(),
+        DoctorProgress::Index(pages) => format!("comparing the index: {pages} pages"),
+        DoctorProgress::Repairing(store) => format!("repairing: {}", store.as_str()),
+    }
 }
 
 fn print(report: &DoctorReport) -> anyhow::Result<()> {

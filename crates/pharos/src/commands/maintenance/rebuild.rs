@@ -4,7 +4,8 @@ use pharos_engine::BuildProgress;
 use pharos_engine::maintenance::rebuild::{RebuildPart as Part, RebuildProgress, rebuild};
 
 use crate::cli::{Global, RebuildArgs, RebuildPart};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, args: RebuildArgs) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
@@ -14,36 +15,7 @@ pub(crate) fn run(global: &Global, args: RebuildArgs) -> anyhow::Result<CommandO
     if parts.is_empty() {
         parts = Part::ALL.to_vec();
     }
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let done = rebuild(&data, &config, &parts, |step| {
-        line.set_message(match step {
-            RebuildProgress::Reading(Part::Catalog, records) => format!("catalog: {records} records read"),
-            RebuildProgress::Reading(_, records) => format!("page objects and links: {records} records read"),
-            RebuildProgress::Index(BuildProgress::Surveying(records)) => {
-                format!("index: {records} records scanned")
-            }
-            RebuildProgress::Index(BuildProgress::Comparing(done, all)) => {
-                format!("index: detecting duplicates, {done} of {all} pages")
-            }
-            RebuildProgress::Index(BuildProgress::Ranking) => "index: computing ranks".into(),
-            RebuildProgress::Index(BuildProgress::Linking(done, all)) => {
-                format!("index: links of {done} of {all} pages")
-            }
-            RebuildProgress::Index(BuildProgress::Indexing(done, all)) => {
-                format!("index: {done} of {all} pages")
-            }
-            RebuildProgress::Index(BuildProgress::Verifying) => "index: verifying".into(),
-            RebuildProgress::Index(BuildProgress::Warming(_)) => "index: warming up".into(),
-            RebuildProgress::Index(BuildProgress::Sealing | BuildProgress::Switching) => {
-                "index: installing".into()
-            }
-        });
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    let rebuilt = done?;
+    let rebuilt = LongTask::run(|task| rebuild(&data, &config, &parts, |step| task.report(describe(step))))?;
     if global.json {
         console::print_json(&rebuilt)?;
         return Ok(CommandOutcome::Good);
@@ -66,5 +38,30 @@ fn part(part: RebuildPart) -> Part {
         RebuildPart::Catalog => Part::Catalog,
         RebuildPart::Links => Part::Links,
         RebuildPart::Index => Part::Index,
+    }
+}
+
+fn describe(step: RebuildProgress) -> String {
+    match step {
+        RebuildProgress::Reading(Part::Catalog, records) => format!("catalog: {records} records read"),
+        RebuildProgress::Reading(_, records) => format!("page objects and links: {records} records read"),
+        RebuildProgress::Index(BuildProgress::Surveying(records)) => {
+            format!("index: {records} records scanned")
+        }
+        RebuildProgress::Index(BuildProgress::Comparing(done, all)) => {
+            format!("index: detecting duplicates, {done} of {all} pages")
+        }
+        RebuildProgress::Index(BuildProgress::Ranking) => "index: computing ranks".into(),
+        RebuildProgress::Index(BuildProgress::Linking(done, all)) => {
+            format!("index: links of {done} of {all} pages")
+        }
+        RebuildProgress::Index(BuildProgress::Indexing(done, all)) => {
+            format!("index: {done} of {all} pages")
+        }
+        RebuildProgress::Index(BuildProgress::Verifying) => "index: verifying".into(),
+        RebuildProgress::Index(BuildProgress::Warming(_)) => "index: warming up".into(),
+        RebuildProgress::Index(BuildProgress::Sealing | BuildProgress::Switching) => {
+            "index: installing".into()
+        }
     }
 }

@@ -7,7 +7,8 @@ use pharos_index::generations::verify::{GenerationFlaw, GenerationReport};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 const INTERRUPTED: &str = "the build was interrupted; searches are unaffected, and the next build resumes it";
 
@@ -15,21 +16,16 @@ pub(crate) fn build(global: &Global) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let built = build_history(&data, &config, |progress| {
-        line.set_message(describe(progress));
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    let summary = built.map_err(|error| {
-        let is_disk = matches!(
-            error,
-            EngineError::Graph(_) | EngineError::Index(IndexError::Tantivy { .. } | IndexError::Io { .. })
-        );
-        let error = anyhow::Error::from(error);
-        if is_disk { error.context(INTERRUPTED) } else { error }
+    let summary = LongTask::run(|task| {
+        build_history(&data, &config, |progress| task.report(describe(progress))).map_err(|error| {
+            let is_disk = matches!(
+                error,
+                EngineError::Graph(_)
+                    | EngineError::Index(IndexError::Tantivy { .. } | IndexError::Io { .. })
+            );
+            let error = anyhow::Error::from(error);
+            if is_disk { error.context(INTERRUPTED) } else { error }
+        })
     })?;
     if global.json {
         console::print_json(&summary)?;

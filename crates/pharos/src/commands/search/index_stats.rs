@@ -7,7 +7,8 @@ use pharos_index::statistics::{
 };
 
 use crate::cli::{EstimateArgs, Global, IndexStatsArgs};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, args: &IndexStatsArgs) -> anyhow::Result<CommandOutcome> {
     let index = settings::stores(global)?.index()?;
@@ -17,16 +18,12 @@ pub(crate) fn run(global: &Global, args: &IndexStatsArgs) -> anyhow::Result<Comm
         last_rank: args.ranks,
         estimates: parameters(&args.estimates),
     };
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    line.set_message("reading the generations");
-    let statistics = index.statistics(&rules, &mut |at| {
-        line.set_message(format!("counting field {}: {} of {} terms", at.field, at.done, at.all));
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    let statistics = statistics?;
+    let statistics = LongTask::run(|task| {
+        task.report("reading the generations");
+        index.statistics(&rules, &mut |at| {
+            task.report(format!("counting field {}: {} of {} terms", at.field, at.done, at.all))
+        })
+    })?;
     if global.json {
         console::print_json(&statistics)?;
     } else {

@@ -16,7 +16,8 @@ use pharos_text::segment::{
 use pharos_text::{Analyser, normalise, pinyin, segment_with};
 
 use crate::cli::{Global, SegmentArgs, SegmentCommand, SegmentTrainArgs};
-use crate::{CommandOutcome, commands, console};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console};
 
 /// Name of the method that is not dictionary-based.
 pub(crate) const TAGGER: &str = "tagger";
@@ -259,15 +260,13 @@ fn train_tagger(args: &SegmentTrainArgs, corpus: &Corpus) -> anyhow::Result<Vec<
     // Hints are words seen in texts; other dictionary words have this default frequency.
     words.retain(|(_, code)| base.frequency(*code) > DEFAULT_FREQUENCY);
     words.sort_unstable_by_key(|(_, code)| *code);
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    line.set_message(format!("training on {} words", corpus.len()));
-    let model = training.run(corpus, words.iter().map(|(word, _)| word.as_str()), |progress| {
-        let (done, all) = (progress.epoch, progress.epochs);
-        line.set_message(format!("epoch {done} of {all}, loss {:.4}", progress.loss));
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    Ok(model?.to_bytes())
+    let hints = words.iter().map(|(word, _)| word.as_str());
+    let model = LongTask::run(|task| {
+        task.report(format!("training on {} words", corpus.len()));
+        training.run(corpus, hints, |progress| {
+            let (done, all) = (progress.epoch, progress.epochs);
+            task.report(format!("epoch {done} of {all}, loss {:.4}", progress.loss))
+        })
+    })?;
+    Ok(model.to_bytes())
 }

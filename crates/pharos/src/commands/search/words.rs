@@ -17,7 +17,8 @@ use pharos_text::vocabulary::{MAX_FILE_BYTES, Vocabulary, VocabularyEditor, Voca
 use serde::Serialize;
 
 use crate::cli::{DiscoverArgs, Global, WordsAddArgs, WordsCommand, WordsListArgs, WordsRemoveArgs};
-use crate::{CommandOutcome, commands, console, settings};
+use crate::long_task::LongTask;
+use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, command: WordsCommand) -> anyhow::Result<CommandOutcome> {
     match command {
@@ -238,15 +239,9 @@ fn from_pages(global: &Global, args: &DiscoverArgs, words: &Vocabulary) -> anyho
     rules.min_information = args.min_information.unwrap_or(rules.min_information);
     rules.min_entropy = args.min_entropy.unwrap_or(rules.min_entropy);
     rules.weights.body = u32::from(args.bodies);
-    let runtime = commands::runtime()?;
-    let stop = runtime.block_on(async { console::stop_signal() })?;
-    let line = console::progress();
-    let found = discover_words(&data, &config, words, rules, |pages| {
-        line.set_message(format!("reading pages: {pages}"));
-        !*stop.borrow()
-    });
-    line.finish_and_clear();
-    let found = found?;
+    let found = LongTask::run(|task| {
+        discover_words(&data, &config, words, rules, |pages| task.report(format!("reading pages: {pages}")))
+    })?;
     Ok((found.candidates.into_iter().map(Discovered::from).collect(), found.pruned))
 }
 
