@@ -230,7 +230,10 @@ mod tests {
         let library = rotating(dir.path(), 500);
         (0..6).for_each(|n| drop(library.append(&[page(n)]).unwrap()));
         let drop_all = |_: &StoredRecord| Ok(RetentionAction::Drop(7));
-        let compact = || drop(library.compact(1, &mut { drop_all }, &mut || Ok(())).unwrap());
+        let compact = || {
+            let stats = library.compact(1, &mut { drop_all }, &mut || Ok(())).unwrap();
+            assert_eq!(stats.files, 1);
+        };
         let has_volume = |files: &pharos_files::power_cut::Files| {
             ["00000001.warc.gz", "00000001-1.warc.gz"].iter().any(|name| files.contains_key(Path::new(name)))
         };
