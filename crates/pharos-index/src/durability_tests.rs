@@ -8,8 +8,8 @@ use pharos_files::power_cut::{Files, check, check_with};
 use crate::generations::generation::write_vocabulary;
 use crate::generations::{Generations, HistoryGeneration, manifest};
 use crate::phrase_index::{PhraseIndexes, PhraseIndexesBuilder};
-use crate::write::history_builder::{BuildPlan, name_build};
-use crate::{BuilderRequest, LinkFigures, LinkMaxima};
+use crate::write::history_builder::{BuildDirectory, BuildPlan, name_build};
+use crate::{BuilderRequest, GenerationStore as _, LinkFigures, LinkMaxima};
 
 #[test]
 fn files_of_the_index_survive_power_cuts() {
@@ -23,7 +23,7 @@ fn files_of_the_index_survive_power_cuts() {
         let relations = Some(number as i64);
         let plan =
             BuildPlan { to: LibraryPosition::START, rules: "x".into(), begun: Timestamp::EPOCH, relations };
-        check(root, || generations.set_plan(&plan).unwrap()).unwrap();
+        check(root, || BuildDirectory::of(&generations).set_plan(&plan).unwrap()).unwrap();
         let figures = LinkFigures { page_rank: number as f32, ..LinkFigures::default() };
         check(root, || LinkMaxima(figures).write(generations.dir()).unwrap()).unwrap();
     }

@@ -231,7 +231,9 @@ mod tests {
         (0..6).for_each(|n| drop(library.append(&[page(n)]).unwrap()));
         let drop_all = |_: &StoredRecord| Ok(RetentionAction::Drop(7));
         let compact = || {
-            let stats = library.compact(1, &mut { drop_all }, &mut || Ok(())).unwrap();
+            let stats = library
+                .compact(LibraryPosition { file: 1, offset: 0 }, &mut { drop_all }, &mut || Ok(()))
+                .unwrap();
             assert_eq!(stats.files, 1);
         };
         let has_volume = |files: &pharos_files::power_cut::Files| {

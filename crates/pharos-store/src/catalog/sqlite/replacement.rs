@@ -86,7 +86,8 @@ mod tests {
     fn a_power_cut_never_joins_a_catalog_with_the_log_of_another() {
         let dir = tempfile::tempdir().unwrap();
         let (catalog, new) = (dir.path().join("catalog.db"), dir.path().join("catalog.db.new"));
-        for (path, content) in [(&catalog, "old"), (&with_suffix(&catalog, "-wal"), "old log"), (&new, "new")] {
+        for (path, content) in [(&catalog, "old"), (&with_suffix(&catalog, "-wal"), "old log"), (&new, "new")]
+        {
             pharos_files::replace(path, content.as_bytes()).unwrap();
         }
         let is_consistent = |files: &pharos_files::power_cut::Files| {
