@@ -1,7 +1,7 @@
 //! robots.txt parsing and matching.
 
 use pharos_core::PageUrl;
-use pharos_crawl::robots::RobotsRules;
+use pharos_store::interpret::robots::RobotsRules;
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {

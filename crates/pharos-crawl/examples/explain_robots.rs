@@ -11,7 +11,7 @@ use std::error::Error;
 use std::{env, fs};
 
 use pharos_core::PageUrl;
-use pharos_crawl::robots::RobotsRules;
+use pharos_store::interpret::robots::RobotsRules;
 
 const SAMPLE_FILE: &str = "\
 User-agent: *

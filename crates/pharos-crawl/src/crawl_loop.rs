@@ -11,9 +11,11 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pharos_core::config::CrawlConfig;
+use pharos_core::config::{ByteSize, CrawlConfig};
 use pharos_core::{PageUrl, SiteName, Timestamp};
 use pharos_store::catalog::{RobotsFile, RobotsState, SiteReport};
+use pharos_store::interpret::CrawlScope;
+use pharos_store::interpret::scope::check_page_url;
 use pharos_store::{Catalog, DuePage, LibraryEvent, LibraryRecord, RecordContent, StoreError};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
@@ -28,10 +30,9 @@ use crate::frontier::{Frontier, NextAction, PageAdmission, RefillRequest, Robots
 use crate::politeness::delay::crawl_delay;
 use crate::politeness::site_monitor::CompletedRequest;
 use crate::politeness::traffic_metrics::SiteTraffic;
-use crate::robots::cache::{RobotsCache, RobotsObstacle, RobotsVerdict};
-use crate::robots::is_robots_txt;
+use crate::robots_cache::{RobotsCache, RobotsObstacle, RobotsVerdict};
+use crate::rules::from_config::rules_from_config;
 use crate::rules::mirrors::MirrorDetector;
-use crate::rules::scope::{CrawlScope, rules_from_config};
 use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
 
@@ -278,7 +279,7 @@ impl CrawlLoop {
 
     /// Fetches a page if its server's rules are known and allow it.
     async fn process_page(&mut self, page: DuePage, now: Timestamp) -> Result<(), CrawlError> {
-        if is_robots_txt(&page.url) {
+        if check_page_url(&page.url).is_err() {
             self.frontier.park(&page, None);
             return Ok(());
         }
@@ -527,9 +528,10 @@ impl CrawlLoop {
 
     /// Reloads the rules in force and the seed sites.
     async fn reload_rules(&mut self) -> Result<(), CrawlError> {
-        let config = self.crawl.config.clone();
+        let initial = rules_from_config(&self.crawl.config);
+        // The crawl loop checks pages and discovers none.
         self.scope =
-            self.read_catalog(move |catalog| CrawlScope::load_without_seen_set(catalog, &config)).await?;
+            self.read_catalog(move |catalog| CrawlScope::load(catalog, initial, ByteSize(0))).await?;
         Ok(())
     }
 

@@ -7,12 +7,10 @@
 //! Every page returned by `Frontier::next` is *in progress* until `Frontier::page_applied`. A page in progress is
 //! never returned again, even if the catalog still lists it as due.
 //!
-//! `strategy` defines the strategy trait and its implementations, [`weight`] the value of a page before and after
-//! its first visit.
+//! `strategy` defines the strategy trait and its implementations. The value of a page before and after its first visit
+//! is computed by [`pharos_store::interpret::weight`].
 
-pub mod guide_words;
 mod refill;
-pub mod seen_set;
 #[cfg(test)]
 mod simulator;
 mod site_queue;
@@ -20,7 +18,6 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 mod wait_queues;
-pub mod weight;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};

@@ -4,13 +4,13 @@
 //! **Output:** [`LibraryRecord`](pharos_store::LibraryRecord)s of responses, failures and refusals, for the
 //! engine to store.
 //!
-//! 1. The engine records the start of a crawl; [`interpret_record`] turns it into seeds in the catalog.
+//! 1. The engine records the start of a crawl; [`interpret_record`](pharos_store::interpret::interpret_record) turns it into seeds in the catalog.
 //! 2. [`run_crawl`] reads the due sites and keeps a page queue for each ([`frontier`]), ordered by a strategy.
 //! 3. A ready site provides its next page. The fetch gate decides whether and when it may be fetched.
-//! 4. The server's robots.txt is looked up, or fetched first ([`robots`]). A refusal becomes a record.
+//! 4. The server's robots.txt is looked up, or fetched first. A refusal becomes a record.
 //! 5. A fetch task sends the request ([`fetch`]): resolves the host, checks its addresses, connects to a checked one.
 //! 6. The response, or the failure, becomes a record and goes to the engine.
-//! 7. The engine stores the record and applies the changes returned by [`interpret_record`] to the catalog.
+//! 7. The engine stores the record and applies its interpretation to the catalog.
 //! 8. [`AppliedRecords`] reports this to the crawl loop, which releases the page and activates sites with new pages.
 //!
 //! ```no_run
@@ -30,19 +30,16 @@
 //!   same catalog. The configuration decides only when they are due and how much they weigh.
 //!
 //! # Modules
-//! [`frontier`]: queues, strategies, weights, seen set · [`politeness`]: delays, site monitor, request slots ·
-//! [`fetch`]: DNS, connections, requests · [`robots`]: robots.txt · [`rules`]: scope, filters, budgets, mirrors,
-//! explanation · [`refresh`]: revisit policies.
+//! [`frontier`]: queues, strategies · [`politeness`]: delays, site monitor, request slots · [`fetch`]: DNS,
+//! connections, requests · [`rules`]: settings, media types, budgets, mirrors, explanation.
 
 mod crawl;
 mod crawl_loop;
 pub mod fetch;
 mod fetch_gate;
 pub mod frontier;
-pub mod interpret;
 pub mod politeness;
-pub mod refresh;
-pub mod robots;
+mod robots_cache;
 pub mod rules;
 mod setting_error;
 mod status;
@@ -52,10 +49,8 @@ mod testing;
 pub use crawl::{AppliedRecords, Crawl, CrawlError, CrawlSummary, EndReason, StoredPageInfo};
 pub use crawl_loop::run_crawl;
 pub use fetch::{FetchError, FetchRequest, Fetcher};
-pub use interpret::{PageContent, PageSummary, interpret_record};
-pub use refresh::RefreshClass;
 pub use rules::explain::{UrlExplanation, explain};
+pub use rules::from_config::{apply_changed_settings, rules_from_config};
 pub use rules::rule_check::check_rules;
-pub use rules::scope::{CrawlScope, rules_from_config};
 pub use setting_error::SettingError;
 pub use status::{CrawlStatus, CrawlStatusReport};

@@ -3,7 +3,6 @@
 pub mod budget;
 pub mod content_type;
 pub mod explain;
-pub mod link_filter;
+pub mod from_config;
 pub(crate) mod mirrors;
 pub mod rule_check;
-pub mod scope;

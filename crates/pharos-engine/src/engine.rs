@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use pharos_core::config::{Config, CrawlConfig, CrawlMode};
 use pharos_core::{Clock, PageUrl, SystemClock};
-use pharos_crawl::rules::scope::apply_changed_settings;
-use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, rules_from_config};
+use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, apply_changed_settings, rules_from_config};
 use pharos_index::Index;
 use pharos_mining::machine::disk_space;
 use pharos_mining::system::SystemCounters;
@@ -33,6 +32,7 @@ use crate::stages::apply_stage::RecordApplier;
 use crate::stages::carry_over::CarryOver;
 use crate::stages::crawl_log::CrawlLog;
 use crate::stages::ingest::IngestPipeline;
+use crate::stages::record_appender::RecordAppender;
 use crate::status::data_dir::disk_usage;
 use crate::status::engine_status::CrawlPhase;
 use crate::status::stage_metrics::{PipelineStage, StageMetrics, readings};
@@ -248,11 +248,20 @@ impl Engine {
             library: Arc::clone(&self.library),
             catalog: Arc::clone(&self.catalog),
             orders: OrderQueue::open(&self.data),
+            appender: self.appender(),
             pool: AnalysisPool::from_config(&self.config())?,
             applier,
         };
         ingest.replay(keep_going)?;
         Ok(ingest)
+    }
+
+    fn appender(&self) -> RecordAppender {
+        RecordAppender {
+            library: Arc::clone(&self.library),
+            catalog: Arc::clone(&self.catalog),
+            requests: self.config().library.requests,
+        }
     }
 
     /// Replays records that the stores have not applied, then crawls until nothing is due or `stop` becomes `true`.
@@ -268,7 +277,7 @@ impl Engine {
         let mut ingest = self.ingest_deriving(self.index.is_some(), &mut |_| !*run.stop.borrow())?;
         self.record_seeds(&mut ingest, &run.seeds)?;
         self.set_phase(CrawlPhase::Running);
-        let IngestPipeline { pool, mut applier, .. } = ingest;
+        let IngestPipeline { appender, pool, mut applier, .. } = ingest;
         let depth = applier.analysis_depth();
 
         let (record_in, record_out) = mpsc::channel::<LibraryRecord>(RECORD_CHANNEL_CAPACITY);
@@ -283,12 +292,7 @@ impl Engine {
         let (read_in, read_out) = sync_channel::<Vec<AnalysedRecord>>(GROUP_CHANNEL_CAPACITY);
         let (applied_in, applied_out) = mpsc::unbounded_channel();
 
-        let append = AppendStage {
-            library: Arc::clone(&self.library),
-            catalog: Arc::clone(&self.catalog),
-            requests: config.library.requests,
-            stage_metrics: Arc::clone(&self.stage_metrics),
-        };
+        let append = AppendStage { appender, stage_metrics: Arc::clone(&self.stage_metrics) };
         let appending = spawn_stage("append", move || Ok(append.run(waiting_out, &stored_in)?))?;
         let (analysis_config, library) = (Arc::clone(&config), Arc::clone(&self.library));
         let mut log = CrawlLog::open(&self.data);

@@ -37,6 +37,8 @@
 //! * [`control`]: orders and reconfiguration.
 //! * [`status`]: status and metrics of engine, threads, index and pages.
 
+#[cfg(test)]
+mod agreement;
 pub mod build;
 pub mod control;
 mod engine;

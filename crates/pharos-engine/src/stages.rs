@@ -8,3 +8,4 @@ pub(crate) mod carry_over;
 pub(crate) mod crawl_log;
 pub(crate) mod document;
 pub mod ingest;
+pub(crate) mod record_appender;

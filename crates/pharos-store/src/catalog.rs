@@ -22,7 +22,7 @@ pub use change::{
 pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 pub use report::{
     CatalogCounts, DueOrder, DuePage, PageDetails, PageState, PageVersion, SiteCounts, SiteReport,
-    Submission, Validators,
+    Submission, Validators, current_version,
 };
 pub use sqlite::SqliteCatalog;
 pub use sqlite::replacement::remove_database;

@@ -31,6 +31,7 @@
 //! * `library/`: append-only WARC volumes, group commit, compaction, integrity check.
 //! * `catalog/`: trait, state transitions of a page, SQLite implementation.
 //! * `derived/`: page objects and links per analyser version.
+//! * `interpret/`: the meaning of a record for catalog and index; scope, robots.txt, weights, refresh.
 //! * `formats/`: foreign WARC files, CDXJ, Tianwang, SOIF.
 
 pub mod catalog;
@@ -38,6 +39,7 @@ mod data_dir;
 pub mod derived;
 mod error;
 pub mod formats;
+pub mod interpret;
 pub mod library;
 
 pub use catalog::{
@@ -49,6 +51,6 @@ pub use derived::{DerivedReader, DerivedWriter};
 pub use error::StoreError;
 pub use library::{
     DiskLibrary, Library, LibraryEvent, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent,
-    StoredRecord,
+    RecordKind, StoredRecord,
 };
 pub use pharos_core::LibraryPosition;

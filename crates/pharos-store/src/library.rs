@@ -21,7 +21,8 @@ pub use check::{LibraryFileDefect, LibraryFileDefectKind};
 pub use compaction::{CompactionStats, RetentionAction};
 pub use disk::DiskLibrary;
 pub use record::{
-    LibraryEvent, LibraryRecord, RawResponse, RecordContent, Revisit, StoredRecord, TruncationReason,
+    LibraryEvent, LibraryRecord, RawResponse, RecordContent, RecordKind, Revisit, StoredRecord,
+    TruncationReason,
 };
 pub use warc::payload_digest;
 pub use warc_writer::WarcWriter;

@@ -14,7 +14,8 @@ use std::time::Duration;
 use bench_crawl::{memory, peak_memory, serve};
 use pharos_core::config::{CrawlConfig, PolitenessProfile, LinkScope};
 use pharos_core::{Clock as _, LibraryPosition, Link, LinkKind, PageUrl, SystemClock, Timestamp};
-use pharos_crawl::{AppliedRecords, Crawl, PageSummary, CrawlScope, interpret_record, rules_from_config};
+use pharos_crawl::{AppliedRecords, Crawl, rules_from_config};
+use pharos_store::interpret::{CrawlScope, PageSummary, interpret};
 use pharos_store::{Catalog, RecordContent, LibraryEvent, LibraryRecord, SqliteCatalog, StoredRecord};
 use pharos_store::catalog::{CatalogChange, DiscoveredLink};
 use tokio::sync::{mpsc, watch};
@@ -194,13 +195,12 @@ impl CatalogWriter {
             self.at.offset += 1;
             let links = self.links(position.offset)?;
             let facts = matches!(record.content, RecordContent::Response(_)).then_some(PageSummary {
-                links: &links,
-                indexable: true,
+                links,
                 digest: position.offset,
                 ..PageSummary::default()
             });
             let stored = StoredRecord { position, next: self.at, record };
-            all.extend(interpret_record(&mut self.scoping, &self.config, &stored, facts));
+            all.extend(interpret(&mut self.scoping, &self.config, &stored, facts.as_ref()).catalog);
         }
         let applied = self.catalog.apply(&all, self.at)?;
         Ok(AppliedRecords { pages, due_sites: applied.due_sites, ..AppliedRecords::default() })

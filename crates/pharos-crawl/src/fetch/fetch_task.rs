@@ -6,16 +6,18 @@ use std::time::Duration;
 use pharos_core::config::CrawlConfig;
 use pharos_core::{Clock, PageUrl, Timestamp};
 use pharos_store::catalog::RobotsState;
-use pharos_store::{DuePage, LibraryEvent, LibraryRecord, RawResponse, RecordContent};
+use pharos_store::interpret::redirect_target;
+use pharos_store::interpret::robots::{ROBOTS_LIMIT, robots_state};
+use pharos_store::interpret::schedule::retry_after;
+use pharos_store::interpret::status::StatusMeaning;
+use pharos_store::{DuePage, LibraryEvent, LibraryRecord, RawResponse, RecordContent, RecordKind};
 use tokio::sync::mpsc::Sender;
 use tokio::time::Instant;
 
 use crate::fetch::FetchError;
 use crate::fetch::{FetchRequest, Fetcher};
 use crate::frontier::RobotsTask;
-use crate::interpret::{redirect_target, retry_after};
 use crate::politeness::site_monitor::{CompletedRequest, ServerHealth};
-use crate::robots::{ROBOTS_LIMIT, is_robots_txt, robots_state};
 
 /// Maximum number of redirects followed for a robots.txt (RFC 9309 §2.3.1.2: at least five).
 const ROBOTS_REDIRECTS: u32 = 5;
@@ -101,7 +103,9 @@ impl FetchWorker {
         let response = match &task {
             FetchTask::Page(page) => {
                 let validators = Some(&page.validators).filter(|v| page.visited && !v.is_empty());
-                let types = Some(self.config.types.as_slice()).filter(|_| !is_sitemap_url(&page.url));
+                // Sitemaps are read whatever media types are configured.
+                let types = Some(self.config.types.as_slice())
+                    .filter(|_| RecordKind::of_url(&page.url) != RecordKind::Sitemap);
                 self.fetcher.fetch(FetchRequest { validators, types, ..FetchRequest::new(&page.url) }).await
             }
             FetchTask::Robots(robots) => {
@@ -143,9 +147,10 @@ impl FetchWorker {
     ) -> CompletedRequest {
         match response {
             Ok(response) => CompletedRequest {
-                health: match response.status {
-                    429 | 503 => ServerHealth::Overloaded(self.requested_wait(response, ended)),
-                    _ => ServerHealth::Answered,
+                health: if StatusMeaning::from_status(response.status).is_overload() {
+                    ServerHealth::Overloaded(self.requested_wait(response, ended))
+                } else {
+                    ServerHealth::Answered
                 },
                 address: response.address,
                 bytes: response.body.len() as u64,
@@ -179,12 +184,6 @@ fn count_request(response: &Result<RawResponse, FetchError>, took: Duration) {
     let status = response.as_ref().map_or("none".to_string(), |response| response.status.to_string());
     metrics::counter!("pharos_crawl_requests_total", "status" => status).increment(1);
     metrics::histogram!("pharos_crawl_request_seconds").record(took);
-}
-
-/// Returns `true` if the URL looks like a sitemap. Sitemaps are read whatever media types are configured.
-fn is_sitemap_url(url: &PageUrl) -> bool {
-    let path = url.as_url().path();
-    path.contains("sitemap") && [".xml", ".xml.gz", ".txt", ".gz"].iter().any(|end| path.ends_with(end))
 }
 
 /// Builds a record about a page.
@@ -225,5 +224,5 @@ fn robots_outcome(
     let content = RecordContent::Response(response);
     let record =
         LibraryRecord { hops: robots.hops, attempt: 1, ..LibraryRecord::new(url.clone(), at, content) };
-    (Some(record).filter(|r| is_robots_txt(&r.url)), outcome)
+    (Some(record).filter(|record| record.kind == RecordKind::Robots), outcome)
 }

@@ -19,6 +19,7 @@ use pharos_core::config::CrawlConfig;
 use pharos_core::{PageUrl, VERSION};
 use pharos_store::RawResponse;
 use pharos_store::catalog::Validators;
+use pharos_store::interpret::status::is_success;
 use pharos_store::library::TruncationReason;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -129,7 +130,7 @@ impl Fetcher {
         let late = FetchError::TimedOut { after: self.total_timeout, doing: "in total" };
         let answer = timeout_at(end, self.send(request)).await.unwrap_or(Err(late))?;
         let (head, body) = answer.into_parts();
-        if let Some(types) = request.types.filter(|_| head.status.is_success()) {
+        if let Some(types) = request.types.filter(|_| is_success(head.status.as_u16())) {
             let kind = head.headers.get(CONTENT_TYPE).map(header_text);
             if !accepts(types, kind.as_deref(), request.url.as_url().path()) {
                 return Err(FetchError::UnwantedType(media_type(&kind.unwrap_or_default())));

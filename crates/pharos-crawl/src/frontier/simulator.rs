@@ -9,12 +9,12 @@ use std::time::Duration;
 use pharos_core::config::{CrawlConfig, LinkScope};
 use pharos_core::{LibraryPosition, Link, LinkKind, PageId, PageUrl, SiteId, Timestamp};
 use pharos_store::catalog::{CatalogChange, DueOrder};
+use pharos_store::interpret::{CrawlScope, PageSummary, interpret};
 use pharos_store::{DuePage, LibraryRecord, RawResponse, RecordContent, StoredRecord};
 
 use super::strategy::{PageAdmission, strategy_from_config};
 use super::{Frontier, NextAction, RefillRequest};
-use crate::interpret::{PageSummary, interpret_record};
-use crate::rules::scope::{CrawlScope, rules_from_config};
+use crate::rules::from_config::rules_from_config;
 
 pub(super) struct SimulatedWeb {
     pub(super) config: CrawlConfig,
@@ -169,7 +169,7 @@ impl SimulatedWeb {
             rel: String::new(),
         };
         let links: Vec<Link> = self.links.get(&page.url.id()).into_iter().flatten().map(link).collect();
-        let summary = PageSummary { links: &links, indexable: true, ..PageSummary::default() };
+        let summary = PageSummary { links, ..PageSummary::default() };
         let content = RecordContent::Response(RawResponse { status: 200, ..RawResponse::default() });
         let record = LibraryRecord {
             depth: page.depth,
@@ -178,13 +178,9 @@ impl SimulatedWeb {
         };
         let (position, next) = (LibraryPosition::START, LibraryPosition::START);
         let mut scope = CrawlScope::new(rules_from_config(&self.config));
-        let found = interpret_record(
-            &mut scope,
-            &self.config,
-            &StoredRecord { position, next, record },
-            Some(summary),
-        );
-        let found = found.into_iter().filter_map(|change| match change {
+        let stored = StoredRecord { position, next, record };
+        let meaning = interpret(&mut scope, &self.config, &stored, Some(&summary));
+        let found = meaning.catalog.into_iter().filter_map(|change| match change {
             CatalogChange::Found(found) => self.add_page(&found.url, found.depth, found.at),
             _ => None,
         });

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use pharos_core::config::{CrawlConfig, PolitenessLimits};
 
-use crate::robots::RobotsRules;
+use pharos_store::interpret::robots::RobotsRules;
 
 /// Upper bound on the wait by the nice factor: one page in five minutes, which AltaVista Scooter granted a site
 /// behind a modem.
 pub const MAX_NICE_WAIT: Duration = Duration::from_secs(300);
-/// Maximum wait that a server can request.
-pub(crate) const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// Returns the wait between the end of a request and the start of the next one to the same site.
 ///

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use pharos_core::config::{CrawlConfig, PolitenessLimits};
 use pharos_core::{BackOff, SiteId, SiteName, Timestamp};
+use pharos_store::interpret::schedule::MAX_REQUESTED_WAIT;
 
 use crate::fetch::address::is_public;
-use crate::politeness::delay::{MAX_REQUESTED_WAIT, wait_after};
+use crate::politeness::delay::wait_after;
 use crate::politeness::request_slots::RequestSlots;
 use crate::politeness::site_settings::{SiteSettings, SiteSettingsTable};
 use crate::politeness::traffic_metrics::{SiteTraffic, TrafficMetrics};

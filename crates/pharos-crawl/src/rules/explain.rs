@@ -5,18 +5,19 @@ use std::net::IpAddr;
 use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
 use pharos_store::catalog::{PageDetails, RobotsState};
+use pharos_store::interpret::link_filter::UrlSpellings;
+use pharos_store::interpret::robots::{DecidingRule, RobotsRules};
+use pharos_store::interpret::scope::{CrawlScope, ScopeRefusal, has_repeated_segments};
+use pharos_store::interpret::weight::{AddedBy, LinkFeatures, WeightRules, predict_weight};
 use pharos_store::{Catalog, PageState, StoreError};
 use serde::Serialize;
 use url::Host;
 
 use crate::fetch::address::{AddressRanges, RangeRefusal, is_public};
 use crate::fetch::overrides::HostOverrides;
-use crate::frontier::weight::{AddedBy, LinkFeatures, WeightRules, predict_weight};
 use crate::politeness::site_settings::SiteSettingsTable;
-use crate::robots::{DecidingRule, RobotsRules};
 use crate::rules::budget::SiteBudgets;
-use crate::rules::link_filter::UrlSpellings;
-use crate::rules::scope::{CrawlScope, ScopeRefusal, has_repeated_segments, rules_from_config};
+use crate::rules::from_config::rules_from_config;
 
 /// Results of all rules for one URL.
 #[derive(Clone, Debug, PartialEq, Serialize)]

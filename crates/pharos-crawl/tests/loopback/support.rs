@@ -4,19 +4,23 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pharos_core::config::{CrawlConfig, PolitenessProfile};
-use pharos_core::{Clock, LibraryPosition, Link, LinkKind, PageUrl, SystemClock};
+use pharos_core::{Clock, LibraryPosition, Link, LinkKind, PageObject, PageUrl, SystemClock};
 use pharos_crawl::{
-    AppliedRecords, Crawl, CrawlError, CrawlScope, CrawlStatus, CrawlSummary, PageSummary, interpret_record,
-    rules_from_config, run_crawl,
+    AppliedRecords, Crawl, CrawlError, CrawlStatus, CrawlSummary, rules_from_config, run_crawl,
 };
 use pharos_store::catalog::PageDetails;
+use pharos_store::interpret::{CrawlScope, PageSummary, interpret};
 use pharos_store::{
     Catalog, DiskLibrary, Library, LibraryEvent, LibraryRecord, LibraryWriteOptions, RawResponse,
-    RecordContent, SqliteCatalog, StoredRecord,
+    RecordContent, SqliteCatalog, StoreError, StoredRecord,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
+
+fn load_scope(catalog: &dyn Catalog, config: &CrawlConfig) -> Result<CrawlScope, StoreError> {
+    CrawlScope::load(catalog, rules_from_config(config), config.seen_memory)
+}
 
 pub(crate) fn url(text: &str) -> PageUrl {
     PageUrl::parse(text).unwrap()
@@ -204,7 +208,7 @@ impl TestEngine {
         let event =
             LibraryEvent::CrawlStarted { seeds: seeds.to_vec(), rules: rules_from_config(&engine.config) };
         let record = LibraryRecord::new(seeds[0].clone(), now, RecordContent::Event(event));
-        let mut scope = CrawlScope::load(engine.catalog.as_ref(), &engine.config).unwrap();
+        let mut scope = load_scope(engine.catalog.as_ref(), &engine.config).unwrap();
         apply_record(&*engine.library, &*engine.catalog, &engine.config, &mut scope, record);
         engine
     }
@@ -229,7 +233,7 @@ impl TestEngine {
         let (reports, applied) = mpsc::unbounded_channel();
         let (library, catalog, config) = (self.library.clone(), self.catalog.clone(), self.config.clone());
         let applier = tokio::task::spawn_blocking(move || {
-            let mut scope = CrawlScope::load(catalog.as_ref(), &config).unwrap();
+            let mut scope = load_scope(catalog.as_ref(), &config).unwrap();
             while let Some(record) = arriving.blocking_recv() {
                 let page = record.url.id();
                 let due_sites = apply_record(&*library, &*catalog, &config, &mut scope, record);
@@ -289,9 +293,10 @@ fn apply_record(
         RecordContent::Response(response) => links(&record.url, response),
         RecordContent::Revisit(_) | RecordContent::Event(_) => Vec::new(),
     };
-    let summary = PageSummary { links: &links, indexable: true, digest: 1, ..PageSummary::default() };
-    let changes = interpret_record(scope, config, &StoredRecord { position, next, record }, Some(summary));
-    catalog.apply(&changes, next).unwrap().due_sites
+    let page = PageObject { title: "words".into(), ..PageObject::default() };
+    let summary = PageSummary { page, links, digest: 1, ..PageSummary::default() };
+    let meaning = interpret(scope, config, &StoredRecord { position, next, record }, Some(&summary));
+    catalog.apply(&meaning.catalog, next).unwrap().due_sites
 }
 
 fn links(base: &PageUrl, response: &RawResponse) -> Vec<Link> {

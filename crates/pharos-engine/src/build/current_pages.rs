@@ -240,12 +240,12 @@ impl<'a> CurrentPages<'a> {
                 return Ok(());
             }
             for read in self.pool.analyse(group, &*self.library, self.config, AnalysisDepth::Everything) {
-                if let Some(summary) = &read.page {
+                if let Some(analysed) = &read.page {
                     each(
                         &read.stored.record.url,
                         read.stored.record.at,
                         read.stored.position,
-                        &summary.page,
+                        &analysed.summary.page,
                     )?;
                 }
             }

@@ -13,6 +13,7 @@ use pharos_core::LibraryPosition;
 use pharos_core::config::Config;
 use pharos_index::generations::HistoryGeneration;
 use pharos_index::{BuilderRequest, GenerationStore, HistoryBuilder, IndexError};
+use pharos_store::interpret::is_searchable;
 use pharos_store::{DataDir, StoreError};
 use tokio::sync::watch;
 use tracing::{info, warn};
@@ -22,7 +23,6 @@ use crate::build::link_analysis::{DocumentCompleter, analyse_links, check_rules}
 use crate::build::phrase_index::write_phrase_index;
 use crate::build::plan::{self, PlannedBuild};
 use crate::build::warm_up::warm_up;
-use crate::stages::analyse::is_searchable;
 use crate::stages::analysis_pool::analysis_threads;
 use crate::stages::document::index_document;
 use crate::stores::Stores;

@@ -21,6 +21,7 @@ use pharos_index::document::zones::MAX_VOTES;
 use pharos_index::{IndexDocument, LinkFigures, LinkMaxima, PageCopy};
 use pharos_store::DataDir;
 use pharos_store::catalog::Removal;
+use pharos_store::interpret::is_searchable;
 use pharos_text::Analyser;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
@@ -28,7 +29,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::EngineError;
 use crate::build::current_pages::{CurrentPages, SiteTemplates};
 use crate::build::history::BuildProgress;
-use crate::stages::analyse::{AnalysisDepth, is_searchable, text_hash};
+use crate::stages::analyse::{AnalysisDepth, text_hash};
 use crate::stores::Stores;
 
 /// Number of pages whose fingerprints are computed together, on all cores.

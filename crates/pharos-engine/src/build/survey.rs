@@ -3,13 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, Timestamp};
-use pharos_crawl::interpret::redirect_target;
 use pharos_store::catalog::Removal;
-use pharos_store::{Library, LibraryEvent, RecordContent, StoreError, StoredRecord};
+use pharos_store::interpret::{RecordOutcome, redirect_target};
+use pharos_store::{Library, RecordContent, StoreError, StoredRecord};
 use tracing::warn;
 
 use crate::EngineError;
-use crate::stages::analyse::determines_content;
 
 /// Time and position of the newest response of each page that determines its content.
 pub(crate) type CurrentVersions = HashMap<PageId, (Timestamp, LibraryPosition)>;
@@ -64,7 +63,10 @@ pub(crate) struct Surveyor {
     current: CurrentVersions,
     first_seen: HashMap<PageId, Timestamp>,
     redirects: HashMap<PageId, (LibraryPosition, PageUrl)>,
+    /// Pages reported as deleted, with the last time: versions up to it are hidden.
     deleted: HashMap<PageId, Timestamp>,
+    /// Pages whose current version is hidden because they may no longer be fetched.
+    refused: HashSet<PageId>,
     pages: HashSet<PageId>,
     sites: HashSet<SiteId>,
     /// Mirror sites, with the scheme (`true` for https).
@@ -77,41 +79,56 @@ pub(crate) struct Surveyor {
 impl Surveyor {
     pub(crate) fn add(&mut self, stored: &StoredRecord) {
         self.to = stored.next;
-        let (id, at) = (stored.record.url.id(), stored.record.at);
-        if proves_existence(&stored.record.content) {
+        let record = &stored.record;
+        let (id, at) = (record.url.id(), record.at);
+        let outcome = RecordOutcome::from_record(record);
+        if outcome.proves_existence() {
             let first = self.first_seen.entry(id).or_insert(at);
             *first = at.min(*first);
         }
-        match &stored.record.content {
-            RecordContent::Event(LibraryEvent::Removed { what: Removal::Page(url) }) => {
+        match outcome {
+            RecordOutcome::Removed(Removal::Page(url)) => {
                 self.pages.insert(url.id());
             }
-            RecordContent::Event(LibraryEvent::Removed { what: Removal::Site(site) }) => {
+            RecordOutcome::Removed(Removal::Site(site)) => {
                 self.sites.insert(site.id());
             }
-            // Pages of a mirror site are not shown.
-            RecordContent::Event(LibraryEvent::Alias { .. }) => {
-                self.copies.insert((id.site(), stored.record.url.is_https()));
+            RecordOutcome::Mirror => {
+                self.copies.insert((id.site(), record.url.is_https()));
             }
-            // A page that the crawler may no longer fetch is not shown.
-            RecordContent::Event(LibraryEvent::Deleted | LibraryEvent::Refused { .. }) => {
+            RecordOutcome::Deleted => {
                 let last = self.deleted.entry(id).or_insert(at);
                 *last = at.max(*last);
             }
-            _ if determines_content(&stored.record) => {
-                if stored.record.url.is_https() {
-                    self.secure.insert(id);
+            RecordOutcome::Refused => {
+                if self.current.get(&id).is_some_and(|(current, _)| *current <= at) {
+                    self.refused.insert(id);
                 }
-                if let RecordContent::Response(response) = &stored.record.content
-                    && let Some(target) = redirect_target(&stored.record.url, response)
-                {
-                    self.redirects.insert(id, (stored.position, target));
-                }
-                let version = (at, stored.position);
-                let newest = self.current.entry(id).or_insert(version);
-                *newest = version.max(*newest);
             }
-            _ => {}
+            RecordOutcome::Settled(_) => self.add_version(stored),
+            RecordOutcome::Inconclusive(_)
+            | RecordOutcome::Dropped(_)
+            | RecordOutcome::Failed
+            | RecordOutcome::Robots
+            | RecordOutcome::Decision => {}
+        }
+    }
+
+    /// Adds a version that determines what the page is, unless a newer one does.
+    fn add_version(&mut self, stored: &StoredRecord) {
+        let (record, version) = (&stored.record, (stored.record.at, stored.position));
+        let id = record.url.id();
+        if record.url.is_https() {
+            self.secure.insert(id);
+        }
+        if let RecordContent::Response(response) = &record.content
+            && let Some(target) = redirect_target(&record.url, response)
+        {
+            self.redirects.insert(id, (stored.position, target));
+        }
+        if self.current.get(&id).is_none_or(|current| *current < version) {
+            self.current.insert(id, version);
+            self.refused.remove(&id);
         }
     }
 
@@ -121,6 +138,7 @@ impl Surveyor {
                 && !self.sites.contains(&page.site())
                 && (self.copies.is_empty()
                     || !self.copies.contains(&(page.site(), self.secure.contains(page))))
+                && !self.refused.contains(page)
                 && self.deleted.get(page).is_none_or(|deleted| deleted < at)
         });
         let current = self.current;
@@ -141,23 +159,10 @@ impl Surveyor {
     }
 }
 
-/// Returns `true` if a record proves that the page existed. Redirects and errors do not; dropped versions do.
-fn proves_existence(content: &RecordContent) -> bool {
-    let status = match content {
-        RecordContent::Response(response) => response.status,
-        // Its content is that of an earlier success.
-        RecordContent::Revisit(revisit) if revisit.status == 304 => return true,
-        RecordContent::Revisit(revisit) => revisit.status,
-        RecordContent::Event(LibraryEvent::Dropped { status, .. }) => *status,
-        RecordContent::Event(_) => return false,
-    };
-    (200..300).contains(&status)
-}
-
 #[cfg(test)]
 mod tests {
     use pharos_store::library::Revisit;
-    use pharos_store::{LibraryRecord, RawResponse};
+    use pharos_store::{LibraryEvent, LibraryRecord, RawResponse};
 
     use super::*;
 

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use pharos_core::config::Config;
 use pharos_core::{PageUrl, SiteName, Timestamp};
-use pharos_crawl::robots::is_robots_txt;
 use pharos_index::phrase_index::PhraseIndexes;
 use pharos_store::catalog::{PageDetails, Removal};
+use pharos_store::interpret::scope::check_page_url;
 use pharos_store::{
     Catalog, CrawlRules, DataDir, LibraryEvent, LibraryRecord, PageState, RecordContent, StoreError,
 };
@@ -146,7 +146,7 @@ impl Order {
                 let known = |url: &PageUrl| {
                     let sorted = url.with_sorted_query();
                     let is_copy = catalog.aliases()?.iter().any(|(home, _)| *home == url.home());
-                    Ok(is_robots_txt(url)
+                    Ok(check_page_url(url).is_err()
                         || is_copy
                         || catalog.page(url.id())?.is_some()
                         || catalog.page(sorted.id())?.is_some()

@@ -33,7 +33,8 @@ use std::time::Duration;
 
 use pharos_core::config::Config;
 use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
-use pharos_crawl::robots::is_robots_txt;
+use pharos_store::interpret::scope::check_page_url;
+use pharos_store::interpret::status::{is_page_status, is_success};
 use pharos_store::{Catalog, DataDir, LibraryEvent, LibraryRecord, PageState, RawResponse, RecordContent};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -187,7 +188,7 @@ impl FeedLine {
 
     fn response(self) -> Result<RawResponse, String> {
         let status = self.status.unwrap_or(200);
-        if !(200..600).contains(&status) || status == 304 {
+        if !is_page_status(status) {
             return Err(format!("invalid page status {status}"));
         }
         let (media, body) = match (self.html, self.text, self.title) {
@@ -195,7 +196,7 @@ impl FeedLine {
             (None, Some(text), None) => ("text/plain", text),
             (None, text, Some(title)) => ("text/html", as_html(&title, &text.unwrap_or_default())),
             (Some(_), ..) => return Err("`html` cannot be combined with `text` or `title`".into()),
-            (None, None, None) if (200..300).contains(&status) => {
+            (None, None, None) if is_success(status) => {
                 return Err("no content: `html` or `text` is required".into());
             }
             (None, None, None) => ("text/html", String::new()),
@@ -272,10 +273,12 @@ impl LoadList {
     /// Executes an operation. The inner error describes an invalid line.
     fn execute(&mut self, line: FeedLine) -> Result<Result<(), String>, EngineError> {
         let url = match PageUrl::parse(&line.url) {
-            Ok(url) if is_robots_txt(&url) => return Ok(Err("robots.txt is not a page".into())),
             Ok(url) => url,
             Err(error) => return Ok(Err(error.to_string())),
         };
+        if let Err(refusal) = check_page_url(&url) {
+            return Ok(Err(refusal.to_string()));
+        }
         let date = match line.date() {
             Ok(date) => date,
             Err(detail) => return Ok(Err(detail)),

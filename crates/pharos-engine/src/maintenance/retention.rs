@@ -3,7 +3,8 @@
 use pharos_core::config::{Config, LibraryConfig};
 use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
 use pharos_graph::relations::remove_all;
-use pharos_store::catalog::PageVersion;
+use pharos_store::catalog::{PageVersion, current_version};
+use pharos_store::interpret::status::is_success;
 use pharos_store::library::{CompactionStats, RetentionAction, Revisit};
 use pharos_store::{
     Catalog, DataDir, DerivedWriter, Library, LibraryEvent, RecordContent, StoreError, StoredRecord,
@@ -12,7 +13,6 @@ use tokio::sync::watch;
 use tracing::info;
 
 use crate::build::link_analysis::contains_removed;
-use crate::stages::analyse::current_version;
 use crate::stores::Stores;
 use crate::{Engine, EngineError};
 
@@ -124,7 +124,7 @@ fn kept_positions(
 ) -> Vec<LibraryPosition> {
     // Versions in use are kept regardless of the policy: the last response, the one that determines the content, and
     // the last success.
-    let good = versions.iter().find(|v| (200..300).contains(&v.status));
+    let good = versions.iter().find(|v| is_success(v.status));
     let safe = [current, current_version(versions).map(|v| v.position), good.map(|v| v.position)];
     let is_kept = |rank: usize, version: &PageVersion| {
         let few = rule.keep_versions == 0 || rank < rule.keep_versions as usize;
@@ -141,6 +141,7 @@ mod tests {
     use crate::stores::test_stores;
     use pharos_core::PageUrl;
     use pharos_store::catalog::{CatalogChange, Removal, ResponseSummary, VisitOutcome};
+    use pharos_store::interpret::status::StatusMeaning;
     use pharos_store::{LibraryRecord, RawResponse};
     use std::time::Duration;
 
@@ -158,6 +159,7 @@ mod tests {
                 position: LibraryPosition { file: 1, offset: 1000 * (count - age) },
                 at: Timestamp::EPOCH.plus(DAY * (count - age) as u32),
                 status: *status,
+                inconclusive: !StatusMeaning::from_status(*status).settles(false),
                 digest: *digest,
             })
             .collect()

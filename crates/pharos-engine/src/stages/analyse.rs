@@ -6,16 +6,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::UNIX_EPOCH;
 
 use pharos_core::config::Config;
-use pharos_core::{Link, PageObject, PageType, PageUrl, Timestamp};
-use pharos_crawl::RefreshClass;
-use pharos_crawl::robots::is_robots_txt;
+use pharos_core::{PageObject, PageType, PageUrl, Timestamp};
 use pharos_crawl::rules::budget::compute_sketch;
 use pharos_graph::duplicates::{MinHashSignature, min_hash_signature};
 use pharos_html::Feed;
-use pharos_index::IndexChange;
-use pharos_store::catalog::{PageVersion, Removal};
+use pharos_index::IndexDocument;
 use pharos_store::derived::DerivedRecord;
-use pharos_store::{Library, LibraryEvent, LibraryRecord, RawResponse, RecordContent, StoredRecord};
+use pharos_store::interpret::PageSummary;
+use pharos_store::interpret::refresh::RefreshClass;
+use pharos_store::interpret::status::is_success;
+use pharos_store::{Library, RawResponse, RecordContent, StoredRecord};
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -38,22 +38,13 @@ pub(crate) struct AnalysedRecord {
     pub(crate) page: Option<Box<AnalysedPage>>,
 }
 
-/// Data of a page for catalog, derived stores and index.
+/// Analysis of a page for catalog, derived stores and index.
 pub(crate) struct AnalysedPage {
-    pub(crate) page: PageObject,
-    /// Links to follow.
-    pub(crate) follow: Vec<Link>,
-    /// URLs listed by a sitemap or news feed, with their modification times.
-    pub(crate) listed: Vec<(PageUrl, Option<Timestamp>)>,
-    pub(crate) kind: RefreshClass,
-    /// Hash of the body.
-    pub(crate) digest: u64,
-    /// Hash of the text; 0 if there is none.
-    pub(crate) text: u64,
+    pub(crate) summary: PageSummary,
     /// Sketch of the text, for crawler trap detection.
     pub(crate) sketch: Option<u64>,
     /// Signature of the text, for near-duplicate detection.
-    pub(crate) signature: Option<MinHashSignature>,
+    signature: Option<MinHashSignature>,
 }
 
 /// Analyses a record. A revisit takes its content from the record it refers to.
@@ -73,10 +64,10 @@ pub(crate) fn analyse(
         }
     }
     let page = match &stored.record.content {
-        RecordContent::Response(response) if is_page(&stored.record, response) => {
+        RecordContent::Response(response) if stored.record.kind.is_page() && is_success(response.status) => {
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| summarise(&stored, response, config, extractor, depth)));
-            outcome.map(|summary| Some(Box::new(summary))).unwrap_or_else(|_| {
+            outcome.map(|analysed| Some(Box::new(analysed))).unwrap_or_else(|_| {
                 warn!(url = %stored.record.url, position = %stored.position, "analysis of a page failed; skipping it");
                 None
             })
@@ -90,11 +81,6 @@ pub(crate) fn analyse(
         response.body = Vec::new();
     }
     AnalysedRecord { stored, page }
-}
-
-/// Returns `true` for a successful response other than robots.txt.
-fn is_page(record: &LibraryRecord, response: &RawResponse) -> bool {
-    (200..300).contains(&response.status) && !is_robots_txt(&record.url)
 }
 
 fn summarise(
@@ -114,15 +100,16 @@ fn summarise(
         AnalysisDepth::Everything => extractor.extract(url, content_type, &body),
     };
     merge_headers(&mut page, response, &config.crawl.agent);
-    let follow = page.followed_links().cloned().collect();
-    let kind = match RefreshClass::of_url(&stored.record.url) {
+    let links = page.followed_links().cloned().collect();
+    let class = match RefreshClass::of_url(&stored.record.url) {
         RefreshClass::Page if page.page_type == PageType::Hub => RefreshClass::Hub,
-        kind => kind,
+        class => class,
     };
     let text = text_hash(&page.text, depth);
     let sketch = compute_sketch(&page.text);
     let signature = if depth == AnalysisDepth::Everything { min_hash_signature(&page.text) } else { None };
-    AnalysedPage { page, follow, listed: Vec::new(), kind, digest: xxh3_64(&body), text, sketch, signature }
+    let summary = PageSummary { page, links, listed: Vec::new(), class, digest: xxh3_64(&body), text };
+    AnalysedPage { summary, sketch, signature }
 }
 
 /// Returns a hash of the text, 0 only if it is empty. The lowest bit encodes the depth of the analysis.
@@ -150,17 +137,9 @@ fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> AnalysedPag
         ..PageObject::default()
     };
     let listed = feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect();
-    let (kind, digest) = (RefreshClass::Feed, xxh3_64(body));
-    AnalysedPage {
-        page,
-        follow: Vec::new(),
-        listed,
-        kind,
-        digest,
-        text: digest,
-        sketch: None,
-        signature: None,
-    }
+    let (class, digest) = (RefreshClass::Feed, xxh3_64(body));
+    let summary = PageSummary { page, links: Vec::new(), listed, class, digest, text: digest };
+    AnalysedPage { summary, sketch: None, signature: None }
 }
 
 /// Merges HTTP headers into the page object.
@@ -176,60 +155,21 @@ fn merge_headers(page: &mut PageObject, response: &RawResponse, agent: &str) {
     page.modified = page.modified.take().or_else(|| last_modified(response));
 }
 
-/// Returns `true` if the page is searchable.
-pub(crate) fn is_searchable(page: &PageObject) -> bool {
-    !page.no_index() && (!page.text.is_empty() || !page.title.is_empty())
-}
-
 /// Returns the date of the `Last-Modified` header.
 fn last_modified(response: &RawResponse) -> Option<String> {
     let date = httpdate::parse_http_date(response.header("Last-Modified")?).ok()?;
     Some(Timestamp::EPOCH.plus(date.duration_since(UNIX_EPOCH).ok()?).date())
 }
 
-/// Returns `true` if a response determines the current content of the page.
-///
-/// Server errors and refused access do not, nor does the first 404 of a known page, which may be temporary.
-pub(crate) fn determines_content(record: &LibraryRecord) -> bool {
-    match record.status() {
-        Some(200..400 | 410) => true,
-        Some(404) => !record.is_refetch,
-        _ => false,
-    }
-}
-
-/// Returns the version that determines the current content. `versions` are sorted newest first.
-pub(crate) fn current_version(versions: &[PageVersion]) -> Option<&PageVersion> {
-    let mut answers = versions.iter().filter(|v| matches!(v.status, 200..400 | 404 | 410)).peekable();
-    while let Some(version) = answers.next() {
-        // Two 404s in a row mean gone; a single one after a success does not.
-        if version.status != 404 || answers.peek().is_none_or(|before| before.status == 404) {
-            return Some(version);
-        }
-    }
-    None
-}
-
 impl AnalysedRecord {
-    /// Returns the index change of this record, or `None` if it has none (robots.txt, a temporary failure).
-    pub(crate) fn index_change(&self) -> Option<IndexChange> {
-        let record = &self.stored.record;
-        match &record.content {
-            RecordContent::Event(LibraryEvent::Removed { what: Removal::Page(url) }) => {
-                return Some(IndexChange::Gone(url.id()));
-            }
-            RecordContent::Response(_) if !is_robots_txt(&record.url) => {}
-            _ => return None,
-        }
-        if let Some(summary) = self.page.as_ref().filter(|summary| is_searchable(&summary.page)) {
-            let body = summary.page.text.clone();
-            let mut document =
-                index_document(&record.url, record.at, self.stored.position, &summary.page, body);
-            document.signature = summary.signature.as_ref().map(|signature| signature.to_bytes().into());
-            return Some(IndexChange::Put(Box::new(document)));
-        }
-        // Missing, moved or not indexable: an earlier version must leave the index.
-        determines_content(record).then(|| IndexChange::Gone(record.url.id()))
+    /// Returns the index document of the page, if the record has one.
+    pub(crate) fn document(&self) -> Option<IndexDocument> {
+        let (record, analysed) = (&self.stored.record, self.page.as_ref()?);
+        let page = &analysed.summary.page;
+        let mut document =
+            index_document(&record.url, record.at, self.stored.position, page, page.text.clone());
+        document.signature = analysed.signature.as_ref().map(|signature| signature.to_bytes().into());
+        Some(document)
     }
 
     /// Returns the part that the derived stores keep.
@@ -240,7 +180,7 @@ impl AnalysedRecord {
             next,
             at: record.at,
             url: record.url,
-            page: self.page.map(|summary| summary.page),
+            page: self.page.map(|analysed| analysed.summary.page),
         }
     }
 }
@@ -248,7 +188,9 @@ impl AnalysedRecord {
 #[cfg(test)]
 mod tests {
     use pharos_core::LibraryPosition;
-    use pharos_store::DataDir;
+    use pharos_core::config::CrawlConfig;
+    use pharos_store::interpret::{CrawlScope, IndexEffect, RemovedPages, interpret};
+    use pharos_store::{CrawlRules, DataDir, LibraryRecord};
 
     use super::*;
     use crate::stores::test_stores;
@@ -276,52 +218,44 @@ mod tests {
         )
     }
 
-    fn change(stored: StoredRecord) -> Option<IndexChange> {
-        analyse_alone(stored).index_change()
+    fn effect(stored: StoredRecord) -> IndexEffect {
+        let read = analyse_alone(stored);
+        let summary = read.page.as_ref().map(|analysed| &analysed.summary);
+        interpret(&mut CrawlScope::new(CrawlRules::default()), &CrawlConfig::default(), &read.stored, summary)
+            .index
     }
 
     const PAGE: &str = "<title>Tower</title><p>It stands. <a href=/next>On</a>";
 
     #[test]
     fn a_page_becomes_a_document_with_its_date() {
-        let Some(IndexChange::Put(document)) =
-            change(stored("/", 200, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")], PAGE))
-        else {
-            panic!("a page is put")
+        let document = |date: &str| {
+            analyse_alone(stored("/", 200, &[("last-modified", date)], PAGE)).document().unwrap()
         };
-        assert_eq!((document.title.as_str(), document.date.as_deref()), ("Tower", Some("1994-11-06")));
-        assert!(document.archive && document.body.contains("It stands."));
-        let Some(IndexChange::Put(document)) =
-            change(stored("/", 200, &[("last-modified", "yesterday")], PAGE))
-        else {
-            panic!("a page is put")
-        };
-        assert_eq!(document.date, None);
+        let tower = document("Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!((tower.title.as_str(), tower.date.as_deref()), ("Tower", Some("1994-11-06")));
+        assert!(tower.archive && tower.body.contains("It stands."));
+        assert_eq!(document("yesterday").date, None);
     }
 
     #[test]
     fn what_an_answer_means_for_the_index() {
-        let gone = |status| matches!(change(stored("/", status, &[], PAGE)), Some(IndexChange::Gone(_)));
-        assert!(gone(301) && gone(404) && gone(410));
+        let gone = IndexEffect::Remove(RemovedPages::Page(stored("/", 0, &[], "").record.url.id()));
+        assert!([301, 404, 410].iter().all(|status| effect(stored("/", *status, &[], PAGE)) == gone));
         assert!(
-            [403, 429, 500, 503].iter().all(|s| change(stored("/", *s, &[], PAGE)).is_none()),
+            [403, 429, 500, 503].iter().all(|s| effect(stored("/", *s, &[], PAGE)) == IndexEffect::Keep),
             "it may pass"
         );
-        assert!(matches!(
-            change(stored("/", 200, &[("X-Robots-Tag", "noindex, max-snippet:9")], PAGE)),
-            Some(IndexChange::Gone(_))
-        ));
-        assert!(matches!(
-            change(stored("/", 200, &[("X-Robots-Tag", "otherbot: noindex")], PAGE)),
-            Some(IndexChange::Put(_))
-        ));
-        assert!(change(stored("/robots.txt", 200, &[], "User-agent: *")).is_none());
+        let tagged = |tag| effect(stored("/", 200, &[("X-Robots-Tag", tag)], PAGE));
+        assert_eq!(tagged("noindex, max-snippet:9"), gone);
+        assert_eq!(tagged("otherbot: noindex"), IndexEffect::Replace);
+        assert_eq!(effect(stored("/robots.txt", 200, &[], "User-agent: *")), IndexEffect::Keep);
     }
 
     #[test]
     fn followed_links_are_extracted_and_the_body_is_dropped() {
         let read = analyse_alone(stored("/", 200, &[], PAGE));
-        assert_eq!(read.page.unwrap().follow[0].url.as_str(), "http://example.org/next");
+        assert_eq!(read.page.unwrap().summary.links[0].url.as_str(), "http://example.org/next");
         assert!(matches!(read.stored.record.content, RecordContent::Response(r) if r.body.is_empty()));
     }
 }

@@ -6,17 +6,18 @@ use std::time::Instant;
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteName};
-use pharos_crawl::{AppliedRecords, CrawlScope, PageContent, PageSummary, StoredPageInfo, interpret_record};
+use pharos_crawl::{AppliedRecords, StoredPageInfo, rules_from_config};
 use pharos_graph::anchors::informative_anchor;
 use pharos_index::{BuilderRequest, GenerationStore, Index, IndexChange, IndexError, Query};
 use pharos_store::catalog::CatalogChange;
-use pharos_store::catalog::{PageDetails, Removal};
-use pharos_store::{Catalog, DerivedWriter, LibraryEvent, LibraryRecord, PageState, RecordContent};
+use pharos_store::catalog::{PageDetails, current_version};
+use pharos_store::interpret::{CrawlScope, IndexEffect, RecordOutcome, RemovedPages, interpret};
+use pharos_store::{Catalog, DerivedWriter, PageState};
 use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
 use crate::EngineError;
-use crate::stages::analyse::{AnalysedRecord, AnalysisDepth, current_version, is_searchable};
+use crate::stages::analyse::{AnalysedRecord, AnalysisDepth};
 use crate::stages::carry_over::CarryOver;
 use crate::stores::Stores;
 
@@ -70,7 +71,10 @@ impl RecordApplier {
                 })
             }
         };
-        let scope = CrawlScope::load(&*catalog, &config.borrow().crawl)?;
+        let scope = {
+            let config = &config.borrow().crawl;
+            CrawlScope::load(&*catalog, rules_from_config(config), config.seen_memory)?
+        };
         let catalog_at = catalog.applied_position()?;
         let generations = stores.generations();
         Ok(Self { config, stores, generations, catalog, scope, catalog_at, derived, index, carry })
@@ -94,7 +98,7 @@ impl RecordApplier {
     pub(crate) fn apply(&mut self, group: Vec<AnalysedRecord>) -> Result<AppliedRecords, EngineError> {
         let mut report = AppliedRecords::default();
         let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(report) };
-        let mut all = Vec::new();
+        let (mut all, mut effects) = (Vec::new(), Vec::with_capacity(group.len()));
         let config = Arc::clone(&self.config.borrow());
         let rules_before = self.scope.rules().clone();
         // Records the catalog has already applied must not reinstate the rules in force at that time.
@@ -104,21 +108,10 @@ impl RecordApplier {
                 Some(replayed) if read.stored.next <= self.catalog_at => replayed,
                 _ => &mut self.scope,
             };
-            let summary = read.page.as_ref().map(|summary| PageSummary {
-                links: &summary.follow,
-                listed: &summary.listed,
-                kind: summary.kind,
-                indexable: is_searchable(&summary.page),
-                digest: summary.digest,
-                text: summary.text,
-                content: PageContent {
-                    title: &summary.page.title,
-                    text: &summary.page.text,
-                    language: &summary.page.lang,
-                    charset: &summary.page.charset,
-                },
-            });
-            let mut changes = interpret_record(scope, &config.crawl, &read.stored, summary);
+            let summary = read.page.as_ref().map(|analysed| &analysed.summary);
+            let meaning = interpret(scope, &config.crawl, &read.stored, summary);
+            let mut changes = meaning.catalog;
+            effects.push((meaning.outcome, meaning.index));
             if read.stored.next <= self.catalog_at {
                 // The catalog has applied this record; only the `Visited` changes are needed, to detect outdated responses.
                 changes.retain(|change| matches!(change, CatalogChange::Visited { .. }));
@@ -139,20 +132,24 @@ impl RecordApplier {
         }
         report.pages = group
             .iter()
-            .map(|r| &r.stored.record)
-            .filter(|r| is_fetch_attempt(r))
-            .map(|r| r.url.id())
+            .zip(&effects)
+            .filter(|(_, (outcome, _))| outcome.is_fetch_attempt())
+            .map(|(read, _)| read.stored.record.url.id())
             .collect();
         report.stored_pages = group
             .iter()
             .filter_map(|read| {
                 let page = read.stored.record.url.clone();
                 let is_revisit = read.stored.record.is_refetch;
-                read.page.as_ref().map(|summary| StoredPageInfo { page, is_revisit, sketch: summary.sketch })
+                read.page.as_ref().map(|analysed| StoredPageInfo {
+                    page,
+                    is_revisit,
+                    sketch: analysed.sketch,
+                })
             })
             .collect();
         if self.index.as_ref().is_some_and(|updater| end > updater.at) {
-            self.index_group(&group, &applied.outdated.into_iter().collect(), end)?;
+            self.index_group(&group, &effects, &applied.outdated.into_iter().collect(), end)?;
         }
         if let Some(derived) = &mut self.derived {
             derived.add(group.into_iter().map(AnalysedRecord::analysed))?;
@@ -163,6 +160,7 @@ impl RecordApplier {
     fn index_group(
         &mut self,
         group: &[AnalysedRecord],
+        effects: &[(RecordOutcome, IndexEffect)],
         outdated: &HashSet<(PageId, LibraryPosition)>,
         end: LibraryPosition,
     ) -> Result<(), EngineError> {
@@ -170,43 +168,39 @@ impl RecordApplier {
         let at = updater.at;
         let before = updater.index.view()?;
         self.carry.refresh();
-        for read in group.iter().filter(|r| r.stored.next > at) {
+        for (read, (outcome, effect)) in group.iter().zip(effects).filter(|(r, _)| r.stored.next > at) {
             let record = &read.stored.record;
             let id = record.url.id();
-            let mut change = match &record.content {
-                // Pages of a mirror site are not indexed.
-                RecordContent::Response(_) if self.scope.is_mirror(&record.url) => None,
+            let mut change = match effect {
                 _ if outdated.contains(&(id, read.stored.position))
                     && !is_shown_version(&*self.catalog, id, read.stored.position)? =>
                 {
                     None
                 }
-                RecordContent::Event(LibraryEvent::Removed { what: Removal::Site(site) }) => {
+                IndexEffect::Keep => None,
+                IndexEffect::Replace => read.document().map(|document| IndexChange::Put(Box::new(document))),
+                IndexEffect::Remove(RemovedPages::Site(site)) => {
                     updater.remove_site(site)?;
                     None
                 }
-                RecordContent::Event(LibraryEvent::Alias { .. }) => {
-                    updater.remove_copy(&*self.catalog, &record.url)?;
+                IndexEffect::Remove(RemovedPages::Mirror(home)) => {
+                    updater.remove_copy(&*self.catalog, home)?;
                     None
                 }
-                // A deletion from a data feed applies unless a newer version exists.
-                RecordContent::Event(LibraryEvent::Deleted) => {
-                    let versions = self.catalog.versions(id)?;
-                    current_version(&versions)
-                        .is_none_or(|v| v.at <= record.at)
-                        .then_some(IndexChange::Gone(id))
+                IndexEffect::Remove(RemovedPages::Page(page)) => {
+                    let applies = match outcome {
+                        // These apply unless there is a newer version.
+                        RecordOutcome::Deleted | RecordOutcome::Refused => {
+                            let versions = self.catalog.versions(*page)?;
+                            current_version(&versions).is_some_and(|version| version.at <= record.at)
+                        }
+                        _ => true,
+                    };
+                    applies.then_some(IndexChange::Gone(*page))
                 }
-                // A page that the crawler may no longer fetch is removed from the index.
-                RecordContent::Event(LibraryEvent::Refused { .. }) => {
-                    let versions = self.catalog.versions(id)?;
-                    current_version(&versions)
-                        .is_some_and(|v| v.at <= record.at)
-                        .then_some(IndexChange::Gone(id))
-                }
-                _ => read.index_change(),
             };
             if let Some(IndexChange::Put(document)) = &mut change {
-                let text = read.page.as_ref().map_or(0, |summary| summary.text);
+                let text = read.page.as_ref().map_or(0, |analysed| analysed.summary.text);
                 self.carry.complete(document, text, before.link_figures_of(id)?);
                 if let Some(entry) = self.catalog.page(id)?
                     && let Some(anchor) = informative_anchor(&entry.anchor)
@@ -324,16 +318,6 @@ fn is_shown_version(
         return Ok(false);
     }
     Ok(current_version(&catalog.versions(page)?).is_some_and(|v| v.position == position))
-}
-
-/// Returns `true` if the record describes an attempt to fetch a page.
-fn is_fetch_attempt(record: &LibraryRecord) -> bool {
-    match &record.content {
-        RecordContent::Response(_) | RecordContent::Revisit(_) => true,
-        RecordContent::Event(event) => {
-            matches!(event, LibraryEvent::Failed { .. } | LibraryEvent::Refused { .. })
-        }
-    }
 }
 
 /// Logs the outcome of a builder request. A failed request concerns the builder only; the crawl continues.

@@ -15,6 +15,7 @@ use crate::control::dispatch::NOT_RUNNING;
 use crate::control::orders::{Order, OrderQueue};
 use crate::stages::analysis_pool::AnalysisPool;
 use crate::stages::apply_stage::RecordApplier;
+use crate::stages::record_appender::RecordAppender;
 
 /// Maximum number of records in a group, and of bytes of their bodies.
 const GROUP: usize = 64;
@@ -27,6 +28,7 @@ pub struct IngestPipeline {
     pub(crate) library: Arc<dyn Library>,
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) orders: OrderQueue,
+    pub(crate) appender: RecordAppender,
     pub(crate) pool: AnalysisPool,
     pub(crate) applier: RecordApplier,
 }
@@ -34,10 +36,7 @@ pub struct IngestPipeline {
 impl IngestPipeline {
     /// Ingests records in order. They are durable when this returns, and searchable after the next commit.
     pub fn append(&mut self, records: Vec<LibraryRecord>) -> Result<(), EngineError> {
-        let positions = self.library.append(&records)?;
-        let stored = positions.into_iter().zip(records);
-        let group =
-            stored.map(|((position, next), record)| StoredRecord { position, next, record }).collect();
+        let group = self.appender.append(records)?;
         self.apply(group)
     }
 

@@ -7,8 +7,9 @@ use pharos_core::{PageUrl, SiteName};
 use pharos_crawl::fetch::address::names_private_host;
 use pharos_crawl::fetch::user_agent;
 use pharos_crawl::politeness::site_settings::SiteSettingsTable;
-use pharos_crawl::robots::{is_robots_txt, product_token};
 use pharos_crawl::rules::explain::RuleDecision;
+use pharos_store::interpret::robots::product_token;
+use pharos_store::interpret::scope::check_page_url;
 
 use crate::{EngineError, Stores};
 
@@ -52,7 +53,7 @@ pub fn request_delay(crawl: &CrawlConfig, site: &SiteName) -> RequestDelay {
 
 /// Returns `true` if a visitor may propose this URL: it names a page, on a public host unless private ones are allowed.
 pub fn may_be_submitted(crawl: &CrawlConfig, url: &PageUrl) -> bool {
-    !is_robots_txt(url) && (crawl.allow_private || !names_private_host(url))
+    check_page_url(url).is_ok() && (crawl.allow_private || !names_private_host(url))
 }
 
 /// Result of one crawl rule for a URL.

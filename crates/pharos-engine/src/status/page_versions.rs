@@ -3,6 +3,7 @@
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use pharos_store::Library;
 use pharos_store::catalog::PageVersion;
+use pharos_store::interpret::status::is_success;
 
 use crate::{EngineError, Stores};
 
@@ -70,7 +71,7 @@ impl PageVersions {
 fn fold(answers: &[PageVersion]) -> Vec<(DistinctVersion, Vec<LibraryPosition>)> {
     let mut versions: Vec<(DistinctVersion, Vec<LibraryPosition>)> = Vec::new();
     let mut digest = None;
-    for answer in answers.iter().filter(|answer| (200..300).contains(&answer.status)) {
+    for answer in answers.iter().filter(|answer| is_success(answer.status)) {
         match versions.last_mut().filter(|_| digest == Some(answer.digest)) {
             Some((version, positions)) => {
                 (version.since, version.oldest) = (answer.at, answer.position);

@@ -223,6 +223,8 @@ impl DiscoveredLink {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResponseSummary {
     pub status: u16,
+    /// `true` if the page is what it was before: an error that may be temporary.
+    pub inconclusive: bool,
     /// Position of the response in the library.
     pub position: LibraryPosition,
     /// Hash of the body.

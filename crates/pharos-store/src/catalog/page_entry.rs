@@ -13,6 +13,7 @@ use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use super::{
     CatalogChange, DiscoveredLink, PageDetails, PageState, Removal, ResponseSummary, Validators, VisitOutcome,
 };
+use crate::interpret::status::StatusMeaning;
 
 /// Maximum weight of a page.
 const MAX_WEIGHT: u32 = 1000;
@@ -221,7 +222,10 @@ impl PageEntry {
         let needs_retry = match self.state {
             PageState::Deleted => true,
             PageState::Failed | PageState::Refused => failed,
-            PageState::Stored => failed || self.response.as_ref().is_some_and(|a| a.status >= 400),
+            PageState::Stored => {
+                failed
+                    || self.response.as_ref().is_some_and(|a| StatusMeaning::from_status(a.status).is_error())
+            }
             PageState::Waiting | PageState::Removed => false,
         };
         let again = needs_retry && Some(at) >= self.last_event_at();
@@ -261,6 +265,11 @@ impl PageEntry {
                 if (at, false, Some(response.position)) < self.content_order() {
                     return;
                 }
+                // A temporary error says nothing about a page that a data feed deleted.
+                if response.inconclusive && self.state == PageState::Deleted {
+                    self.schedule(next_due, response.attempts, None);
+                    return;
+                }
                 let before = self.response.replace(CurrentResponse::from_summary(response));
                 self.state = PageState::Stored;
                 self.settled_at = Some(at);
@@ -277,6 +286,10 @@ impl PageEntry {
             }
             VisitOutcome::Refused { reason } if is_last => {
                 self.set_unanswered(PageState::Refused);
+                // A page that may no longer be fetched leaves the index.
+                if let Some(response) = &mut self.response {
+                    response.indexable = false;
+                }
                 self.schedule(next_due, self.attempts, Some(reason));
             }
             // A failure older than the last event.

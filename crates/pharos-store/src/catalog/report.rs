@@ -19,7 +19,7 @@ pub struct DuePage {
     pub weight: u32,
     /// `true` if the page has a stored response.
     pub visited: bool,
-    /// `true` if the stored response shows that the page exists (no 404 or 410).
+    /// `true` if the stored response does not show that the page is missing.
     pub exists: bool,
     /// Time of discovery.
     pub found_at: Timestamp,
@@ -125,12 +125,20 @@ pub struct PageVersion {
     /// Time of the response.
     pub at: Timestamp,
     pub status: u16,
+    /// `true` if the page is what it was before this version: an error that may be temporary.
+    #[serde(skip)]
+    pub inconclusive: bool,
     /// Hash of the body.
     pub digest: u64,
     /// Number of links that the crawl may follow.
     pub links: u32,
     /// Number of those links that led to new pages.
     pub new_links: u32,
+}
+
+/// Returns the version that determines what the page is now. `versions` are sorted newest first.
+pub fn current_version(versions: &[PageVersion]) -> Option<&PageVersion> {
+    versions.iter().find(|version| !version.inconclusive)
 }
 
 /// Number of sites and pages in the catalog, by state.

@@ -1,4 +1,4 @@
--- Schema of the catalog, format 4. All data is derived from the library.
+-- Schema of the catalog, format 5. All data is derived from the library.
 --
 -- The tables are compact: ten million pages that were discovered and not yet visited must fit on a small disk.
 -- The views at the end are for interactive use: `SELECT * FROM known_pages WHERE site = 'www.example.org'`.
@@ -101,6 +101,7 @@ CREATE TABLE versions (
     digest INTEGER NOT NULL,
     links INTEGER NOT NULL DEFAULT 0,       -- followed links, and how many of them led to new pages
     new_links INTEGER NOT NULL DEFAULT 0,
+    inconclusive INTEGER NOT NULL DEFAULT 0, -- 1: the page is what it was before, because the error may be temporary
     PRIMARY KEY (site, page, position)
 ) STRICT, WITHOUT ROWID;
 

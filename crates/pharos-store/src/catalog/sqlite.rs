@@ -448,7 +448,8 @@ impl Catalog for SqliteCatalog {
 
     fn versions(&self, page: PageId) -> Result<Vec<PageVersion>, StoreError> {
         self.query_all(
-            "SELECT r.position, r.at, r.status, r.digest, r.links, r.new_links FROM sites s JOIN versions r USING (site)
+            "SELECT r.position, r.at, r.status, r.digest, r.links, r.new_links, r.inconclusive
+             FROM sites s JOIN versions r USING (site)
              WHERE s.id = ?1 AND r.page = ?2 ORDER BY r.at DESC, r.position DESC",
             [signed(page.site().0), signed(page.page())],
             |r| {
@@ -459,6 +460,7 @@ impl Catalog for SqliteCatalog {
                     digest: r.get::<_, i64>(3)?.cast_unsigned(),
                     links: r.get(4)?,
                     new_links: r.get(5)?,
+                    inconclusive: r.get(6)?,
                 })
             },
         )
@@ -655,7 +657,7 @@ mod tests {
                 "its failure index says 2",
             ),
             ("UPDATE pages SET path = '/c' WHERE path = '/b'", "http://example.org/c is stored under"),
-            ("INSERT INTO versions VALUES (1, 2, 3, 4, 5, 6, 0, 0)", "a version but no visit"),
+            ("INSERT INTO versions VALUES (1, 2, 3, 4, 5, 6, 0, 0, 0)", "a version but no visit"),
             (
                 "INSERT INTO visits (site, page, visits, attempts) VALUES (1, 2, 3, 4)",
                 "a visit but no page row",

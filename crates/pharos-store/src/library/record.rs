@@ -6,10 +6,59 @@ use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{CrawlRules, Removal};
+use crate::interpret::status::StatusMeaning;
+
+/// Subject of a record. It decides how the record is interpreted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordKind {
+    /// A visit of a page: a response, a failure, a refusal, or the placeholder of a dropped version.
+    Page,
+    /// A visit of the robots.txt of a server, which is never a page.
+    Robots,
+    /// A visit of a page that is named like a sitemap. Only the choice of media types depends on the name: the content
+    /// decides whether it is read as a sitemap.
+    Sitemap,
+    /// An event without a visit, such as an operator's decision.
+    Event,
+}
+
+impl RecordKind {
+    /// Returns the kind of the records of visits to a URL. No other code derives a kind from a URL.
+    pub fn of_url(url: &PageUrl) -> Self {
+        let path = url.as_url().path();
+        let is_named_sitemap = || {
+            path.contains("sitemap")
+                && [".xml", ".xml.gz", ".txt", ".gz"].iter().any(|ending| path.ends_with(ending))
+        };
+        match path {
+            "/robots.txt" => Self::Robots,
+            _ if is_named_sitemap() => Self::Sitemap,
+            _ => Self::Page,
+        }
+    }
+
+    fn of_record(url: &PageUrl, content: &RecordContent) -> Self {
+        match content {
+            RecordContent::Response(_)
+            | RecordContent::Revisit(_)
+            | RecordContent::Event(
+                LibraryEvent::Failed { .. } | LibraryEvent::Refused { .. } | LibraryEvent::Dropped { .. },
+            ) => Self::of_url(url),
+            RecordContent::Event(_) => Self::Event,
+        }
+    }
+
+    /// Returns `true` for a visit of a page, whatever its name.
+    pub fn is_page(self) -> bool {
+        matches!(self, Self::Page | Self::Sitemap)
+    }
+}
 
 /// A response or event concerning one URL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LibraryRecord {
+    /// Derived from URL and content by [`LibraryRecord::new`].
+    pub kind: RecordKind,
     /// URL of the page. Events that concern the whole engine are stored under their first seed.
     pub url: PageUrl,
     pub at: Timestamp,
@@ -32,6 +81,7 @@ impl LibraryRecord {
     /// Creates a record for a URL outside a crawl.
     pub fn new(url: PageUrl, at: Timestamp, content: RecordContent) -> Self {
         Self {
+            kind: RecordKind::of_record(&url, &content),
             url,
             at,
             depth: 0,
@@ -78,6 +128,16 @@ pub enum RecordContent {
     Event(LibraryEvent),
 }
 
+impl RecordContent {
+    /// Returns the response, unless it is stored elsewhere.
+    pub fn response(&self) -> Option<&RawResponse> {
+        match self {
+            Self::Response(response) => Some(response),
+            Self::Revisit(_) | Self::Event(_) => None,
+        }
+    }
+}
+
 /// A server's response as stored: the body has its Content-Encoding as received, without chunked coding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawResponse {
@@ -122,14 +182,17 @@ pub struct Revisit {
 }
 
 impl Revisit {
+    /// Returns `true` if the server sent no content because a conditional request found none to be new.
+    pub(crate) fn is_not_modified(&self) -> bool {
+        StatusMeaning::from_status(self.status) == StatusMeaning::NotModified
+    }
+
     /// Returns the complete response: the content of the earlier response with the header of this one. A 304
     /// contains only the fields to update (RFC 9111 §3.2) and none that describe the content.
     pub(crate) fn resolve(self, earlier: RawResponse) -> RawResponse {
-        let updated: Vec<_> = self
-            .headers
-            .into_iter()
-            .filter(|(name, _)| self.status != 304 || !describes_content(name))
-            .collect();
+        let is_update = self.is_not_modified();
+        let updated: Vec<_> =
+            self.headers.into_iter().filter(|(name, _)| !is_update || !describes_content(name)).collect();
         let is_updated = |name: &str| updated.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         let mut headers: Vec<_> = earlier.headers.into_iter().filter(|(name, _)| !is_updated(name)).collect();
         headers.extend(updated);

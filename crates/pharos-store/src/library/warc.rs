@@ -81,7 +81,7 @@ fn write_with_id(record: &LibraryRecord, id: &str, out: &mut Vec<u8>) {
             if let Some(address) = revisit.address {
                 head.field("WARC-IP-Address", &address.to_string());
             }
-            head.field("WARC-Profile", if revisit.status == 304 { NOT_MODIFIED } else { SAME_PAYLOAD });
+            head.field("WARC-Profile", if revisit.is_not_modified() { NOT_MODIFIED } else { SAME_PAYLOAD });
             head.field("WARC-Refers-To-Target-URI", record.url.as_str());
             head.field("WARC-Refers-To-Date", &revisit.refers_to_at.to_precise());
             head.field("Pharos-Refers-To", &revisit.refers_to.to_string());

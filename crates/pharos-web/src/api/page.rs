@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::PageObject;
 use pharos_engine::status::page_report::{StoredVersion, VersionContent};
 use pharos_store::PageState;
+use pharos_store::interpret::status::is_success;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -293,8 +294,8 @@ impl PageVersion {
         };
         let version = &stored.version;
         // Only successful responses have a cached page.
-        let can_be_shown = (200..300).contains(&version.status)
-            && matches!(kept, VersionKept::Whole | VersionKept::Unchanged);
+        let can_be_shown =
+            is_success(version.status) && matches!(kept, VersionKept::Whole | VersionKept::Unchanged);
         Self {
             at: version.at.to_string(),
             status: version.status,

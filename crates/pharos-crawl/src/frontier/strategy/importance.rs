@@ -8,8 +8,8 @@
 use pharos_store::DuePage;
 use pharos_store::catalog::DueOrder;
 
-use super::super::weight::{INITIAL_WEIGHT, initial_weight, is_home_page};
 use super::{Preemption, QueuedPage, ReadySite, SiteRank, Strategy, SubQueue};
+use pharos_store::interpret::weight::{INITIAL_WEIGHT, initial_weight, is_home_page};
 
 /// Scale of importance: that of predicted weights.
 const SCALE: u64 = 1000;

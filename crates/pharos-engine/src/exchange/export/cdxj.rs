@@ -8,7 +8,7 @@ use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 use pharos_store::formats::cdxj;
 use pharos_store::formats::cdxj::Capture;
 use pharos_store::formats::warc_file::{WarcRecord, open_warc};
-use pharos_store::{RecordContent, StoreError};
+use pharos_store::{RecordContent, RecordKind, StoreError};
 
 use super::ExportMonitor;
 use super::line_sort::SortedLines;
@@ -75,7 +75,7 @@ fn index_file(
             break;
         }
         let Some(answer) = CaptureFields::from_record(&record) else { continue };
-        if !source.includes(&answer.url, answer.at, position)? {
+        if !source.includes(answer.kind, &answer.url, answer.at, position)? {
             continue;
         }
         add(cdxj::format_line(&Capture {
@@ -100,6 +100,7 @@ fn original_offset(record: &WarcRecord) -> u64 {
 }
 
 struct CaptureFields {
+    kind: RecordKind,
     url: PageUrl,
     at: Timestamp,
     status: u16,
@@ -119,6 +120,6 @@ impl CaptureFields {
         let RecordContent::Response(response) = ours.content else { return None };
         let media = response.header("Content-Type").unwrap_or_default().split(';').next().unwrap_or_default();
         let mime = if is_revisit { REVISIT.to_string() } else { media.trim().to_string() };
-        Some(Self { url: ours.url, at: ours.at, status: response.status, mime })
+        Some(Self { kind: ours.kind, url: ours.url, at: ours.at, status: response.status, mime })
     }
 }

@@ -9,7 +9,7 @@ use pharos_index::document::forward_index;
 use pharos_store::derived::{DerivedItem, DerivedPage};
 use pharos_store::formats::soif;
 use pharos_store::formats::soif::CrawlMetadata;
-use pharos_store::{StoreError, StoredRecord};
+use pharos_store::{RecordKind, StoreError, StoredRecord};
 use serde::Serialize;
 
 use super::selection::ExportSource;
@@ -109,7 +109,8 @@ impl PageWriter<'_, '_> {
             }
             let mut selected = Vec::new();
             for stored in group {
-                if self.source.includes(&stored.record.url, stored.record.at, stored.position)? {
+                let record = &stored.record;
+                if self.source.includes(record.kind, &record.url, record.at, stored.position)? {
                     selected.push(stored);
                 }
             }
@@ -120,13 +121,13 @@ impl PageWriter<'_, '_> {
     fn analyse_and_write(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
         for read in self.pool.analyse(group, &*self.source.library, self.config, AnalysisDepth::Everything) {
             let StoredRecord { position, next, record } = read.stored;
-            if let Some(summary) = read.page {
+            if let Some(analysed) = read.page {
                 self.write_page(DerivedPage {
                     position,
                     next,
                     at: record.at,
                     url: record.url,
-                    page: summary.page,
+                    page: analysed.summary.page,
                 })?;
             }
         }
@@ -134,7 +135,7 @@ impl PageWriter<'_, '_> {
     }
 
     fn write_page(&mut self, page: DerivedPage) -> Result<(), EngineError> {
-        if !self.source.includes(&page.url, page.at, page.position)? {
+        if !self.source.includes(RecordKind::Page, &page.url, page.at, page.position)? {
             return Ok(());
         }
         let bytes = match self.format {

@@ -81,7 +81,9 @@ fn for_each_response<'w>(
         monitor.check_stop()?;
         let Some(stored) = monitor.accept(stored)? else { continue };
         let record = &stored.record;
-        if record.status().is_none() || !source.includes(&record.url, record.at, stored.position)? {
+        if record.status().is_none()
+            || !source.includes(record.kind, &record.url, record.at, stored.position)?
+        {
             continue;
         }
         let position = stored.position;

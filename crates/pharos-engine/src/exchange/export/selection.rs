@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
-use pharos_crawl::robots::is_robots_txt;
-use pharos_store::catalog::PageDetails;
+use pharos_store::catalog::{PageDetails, current_version};
 use pharos_store::library::RecordScan;
-use pharos_store::{Catalog, DerivedReader, Library, PageState, StoreError};
+use pharos_store::{Catalog, DerivedReader, Library, PageState, RecordKind, StoreError};
 
 use super::ExportSelection;
-use crate::stages::analyse::current_version;
 use crate::{EngineError, Stores};
 
 /// Pages per catalog query.
@@ -94,6 +92,7 @@ impl<'a> ExportSource<'a> {
     /// Returns `true` if this version is exported.
     pub(super) fn includes(
         &self,
+        kind: RecordKind,
         url: &PageUrl,
         at: Timestamp,
         position: LibraryPosition,
@@ -101,7 +100,7 @@ impl<'a> ExportSource<'a> {
         if !self.is_in_period(at) || !self.is_selected(url) || self.catalog.is_removed(url)? {
             return Ok(false);
         }
-        if is_robots_txt(url) {
+        if kind == RecordKind::Robots {
             return Ok(self.selection.all_versions);
         }
         let Some(page) = self.catalog.page(url.id())? else { return Ok(false) };
@@ -128,9 +127,6 @@ impl<'a> ExportSource<'a> {
 
     /// Returns the position of the newest response that determines the page's content.
     fn current_position(&self, page: &PageDetails) -> Result<Option<LibraryPosition>, StoreError> {
-        if page.status.is_some_and(|status| matches!(status, 200..400 | 410)) {
-            return Ok(page.position);
-        }
         let versions = self.catalog.versions(page.url.id())?;
         Ok(current_version(&versions).map(|version| version.position))
     }

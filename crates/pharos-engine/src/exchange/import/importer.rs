@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pharos_core::{Clock as _, SystemClock, Timestamp};
-use pharos_crawl::robots::is_robots_txt;
 use pharos_store::catalog::PageVersion;
-use pharos_store::library::{Revisit, payload_digest};
-use pharos_store::{Catalog, Library, LibraryPosition, LibraryRecord, RawResponse, RecordContent};
+use pharos_store::interpret::status::StatusMeaning;
+use pharos_store::library::payload_digest;
+use pharos_store::{Catalog, Library, LibraryRecord, RawResponse, RecordContent, RecordKind};
 use tokio::sync::watch;
 use tracing::warn;
 
 use super::convert::{Conversion, ForeignRevisit};
 use super::{BadRecord, ImportSummary, MAX_DESCRIBED};
 use crate::stages::ingest::IngestPipeline;
+use crate::stages::record_appender::OriginalResponse;
 use crate::{Engine, EngineError};
 
 /// Maximum number of records in a group, and of bytes of their bodies.
@@ -103,7 +104,9 @@ impl<'a> Importer<'a> {
             record.at = Timestamp::EPOCH;
         }
         // A 304 response has no content of its own.
-        if record.status() == Some(304) && matches!(record.content, RecordContent::Response(_)) {
+        if let RecordContent::Response(response) = &record.content
+            && StatusMeaning::from_status(response.status) == StatusMeaning::NotModified
+        {
             self.skip();
             return Ok(());
         }
@@ -130,52 +133,31 @@ impl<'a> Importer<'a> {
         if self.group.iter().any(|waiting| waiting.url == revisit.of) {
             self.flush()?;
         }
-        let Some((position, original)) = self.find_original(&revisit)? else {
+        let Some(original) = self.find_original(&revisit)? else {
             self.skip();
             return Ok(());
         };
         let ForeignRevisit { mut record, of, .. } = revisit;
-        let (RecordContent::Response(answer), RecordContent::Response(first)) =
-            (record.content, original.content)
-        else {
-            return Ok(());
-        };
+        let RecordContent::Response(answer) = &record.content else { return Ok(()) };
         record.content = if of == record.url {
-            RecordContent::Revisit(Revisit {
-                status: answer.status,
-                headers: answer.headers,
-                address: answer.address,
-                refers_to: position,
-                refers_to_at: original.at,
-                digest: payload_digest(&first.body),
-            })
+            RecordContent::Revisit(original.revisited_by(answer))
         } else {
-            RecordContent::Response(RawResponse { address: answer.address, ..first })
+            RecordContent::Response(RawResponse { address: answer.address, ..original.response })
         };
         self.import(record)
     }
 
-    /// Returns the record with the content of a revisit: found by its date, or else by its digest.
-    fn find_original(
-        &self,
-        revisit: &ForeignRevisit,
-    ) -> Result<Option<(LibraryPosition, LibraryRecord)>, EngineError> {
+    /// Returns the response with the content of a revisit: found by its date, or else by its digest.
+    fn find_original(&self, revisit: &ForeignRevisit) -> Result<Option<OriginalResponse>, EngineError> {
         let versions = self.catalog.versions(revisit.of.id())?;
         let is_dated = |v: &&PageVersion| revisit.of_at.is_some_and(|at| same_time(v.at, at));
         let dated = versions.iter().filter(is_dated);
         let earlier =
             versions.iter().filter(|v| v.at <= revisit.record.at && !is_dated(v)).take(MAX_COMPARED);
         for version in dated.chain(earlier) {
-            let mut position = version.position;
-            let Ok(mut stored) = self.library.read(position) else { continue };
-            if let RecordContent::Revisit(second_hand) = &stored.record.content {
-                position = second_hand.refers_to;
-                let Ok(first) = self.library.read(position) else { continue };
-                stored = first;
-            }
-            let RecordContent::Response(response) = &stored.record.content else { continue };
-            if is_dated(&version) || has_digest(response, revisit.digest.as_deref()) {
-                return Ok(Some((position, stored.record)));
+            let Some(original) = OriginalResponse::read(&*self.library, version.position) else { continue };
+            if is_dated(&version) || has_digest(&original.response, revisit.digest.as_deref()) {
+                return Ok(Some(original));
             }
         }
         Ok(None)
@@ -191,7 +173,7 @@ impl<'a> Importer<'a> {
         if self.group.iter().any(waits) {
             return Ok(true);
         }
-        if is_robots_txt(&record.url) {
+        if record.kind == RecordKind::Robots {
             // The catalog keeps the date of the last robots.txt only.
             return Ok(self.catalog.robots(&record.url)?.is_some_and(|robots| robots.at >= record.at));
         }

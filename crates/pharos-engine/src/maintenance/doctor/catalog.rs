@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use pharos_core::config::ByteSize;
 use pharos_core::{LibraryPosition, PageId};
 use pharos_store::catalog::{PageDetails, PageVersion};
-use pharos_store::{Catalog, Library, PageState, StoreError};
+use pharos_store::interpret::CrawlScope;
+use pharos_store::{Catalog, CrawlRules, Library, PageState, StoreError};
 
 use super::library::LibraryContents;
 use super::{CheckedStore, DoctorProgress, Examination, ProgressCheck};
@@ -120,6 +122,7 @@ fn compare(
     summary: &mut CatalogSummary,
 ) -> Result<(), EngineError> {
     let catalog = &open.catalog;
+    let scope = CrawlScope::load(&**catalog, CrawlRules::default(), ByteSize(0))?;
     exam.report.pages = catalog.counts()?.pages;
     let mut seen = vec![false; contents.responses().len()];
     let mut after = None;
@@ -157,7 +160,7 @@ fn compare(
             let Some(position) = entry.position.filter(|position| *position < open.applied) else {
                 continue;
             };
-            if entry.indexable {
+            if entry.indexable && !scope.is_mirror(&entry.url) {
                 summary.indexable.insert(id, position);
             }
             if let Some(lost) = exam.lost.iter_mut().find(|lost| lost.contains(position)) {

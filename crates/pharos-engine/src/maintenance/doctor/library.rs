@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use pharos_core::{LibraryPosition, PageId, SiteId};
-use pharos_crawl::robots::is_robots_txt;
 use pharos_store::catalog::Removal;
+use pharos_store::interpret::RecordOutcome;
+use pharos_store::interpret::status::StatusMeaning;
 use pharos_store::library::{LibraryFileDefectKind, LocalLibrary};
 use pharos_store::{Library, LibraryEvent, LibraryRecord, RecordContent, StoreError, StoredRecord};
 
@@ -139,25 +140,30 @@ pub(super) fn examine(
 impl LibraryContents {
     fn add(&mut self, stored: &StoredRecord) {
         let record = &stored.record;
-        let (status, is_complete) = match &record.content {
-            RecordContent::Event(LibraryEvent::Removed { what: Removal::Page(url) }) => {
+        let outcome = RecordOutcome::from_record(record);
+        match &outcome {
+            RecordOutcome::Removed(Removal::Page(url)) => {
                 self.removed_pages.insert(url.id());
-                return;
             }
-            RecordContent::Event(LibraryEvent::Removed { what: Removal::Site(site) }) => {
+            RecordOutcome::Removed(Removal::Site(site)) => {
                 self.removed_sites.insert(site.id());
-                return;
             }
-            RecordContent::Event(LibraryEvent::Dropped { status, .. }) => (Some(*status), false),
-            RecordContent::Event(_) => return,
-            RecordContent::Response(response) => (Some(response.status), true),
-            RecordContent::Revisit(_) => (None, false),
-        };
-        if is_robots_txt(&record.url) {
-            return;
+            _ if outcome.version().is_some() => {
+                let status = match &record.content {
+                    RecordContent::Event(LibraryEvent::Dropped { status, .. }) => Some(*status),
+                    content => content.response().map(|response| response.status),
+                };
+                // The status of a revisit is that of its original.
+                let status = status.filter(|_| outcome.version() != Some(StatusMeaning::NotModified));
+                self.responses.push(StoredResponse {
+                    position: stored.position.to_u64(),
+                    page: record.url.id(),
+                    status,
+                    is_complete: record.content.response().is_some(),
+                });
+            }
+            _ => {}
         }
-        let (position, page) = (stored.position.to_u64(), record.url.id());
-        self.responses.push(StoredResponse { position, page, status, is_complete });
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use pharos_core::config::Config;
+use pharos_core::config::{ByteSize, Config};
 use pharos_core::{Clock as _, LibraryPosition, SystemClock};
-use pharos_crawl::CrawlScope;
+use pharos_crawl::rules_from_config;
 use pharos_graph::relations::{newest_folder, unfinished_folders};
+use pharos_store::interpret::CrawlScope;
 use pharos_store::{
     Catalog, DerivedWriter, LibraryEvent, LibraryRecord, OwnerLock, PageState, RecordContent, StoreError,
 };
@@ -83,7 +84,7 @@ fn records_to_refetch(
     if catalog.rules()?.is_none() {
         return Ok(Vec::new());
     }
-    let scope = CrawlScope::load(catalog, &config.crawl)?;
+    let scope = CrawlScope::load(catalog, rules_from_config(&config.crawl), ByteSize(0))?;
     let now = SystemClock.now();
     let mut records = Vec::new();
     for (lost, page) in lost.iter().flat_map(|lost| lost.pages.iter().map(move |page| (lost, page))) {

@@ -21,13 +21,14 @@ pub(super) fn apply_changes(
     connection: &Connection,
     changes: &[CatalogChange],
 ) -> rusqlite::Result<ApplyResult> {
-    let is_whole_site =
-        |change: &CatalogChange| matches!(change, CatalogChange::Recrawl { whole_site: true, .. });
+    let is_whole_site = |change: &CatalogChange| {
+        matches!(change, CatalogChange::Recrawl { whole_site: true, .. } | CatalogChange::Alias { .. })
+    };
     if !changes.iter().any(is_whole_site) {
         return apply_page_changes(connection, changes);
     }
-    // A whole-site recrawl affects all pages as they are between two changes, so the changes before it are applied
-    // first. Such requests come from operators and are rare.
+    // A whole-site recrawl and a mirror affect all pages as they are between two changes, so the changes before are
+    // applied first. Both are rare.
     let mut due_sites = Vec::new();
     for part in changes.split_inclusive(is_whole_site) {
         due_sites.extend(apply_page_changes(connection, part)?.due_sites);
@@ -570,7 +571,7 @@ impl<'c> ChangeBatch<'c> {
         };
         let added = self
             .connection
-            .prepare_cached("INSERT OR IGNORE INTO versions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)")?
+            .prepare_cached("INSERT OR IGNORE INTO versions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8)")?
             .execute(params![
                 entry.site,
                 entry.page,
@@ -579,6 +580,7 @@ impl<'c> ChangeBatch<'c> {
                 response.status,
                 signed(response.digest),
                 response.links,
+                response.inconclusive,
             ])?;
         Ok(added > 0)
     }

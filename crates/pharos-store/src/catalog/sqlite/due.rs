@@ -7,12 +7,13 @@ use super::rows::{read_url, signed};
 use super::{SqliteCatalog, sql_limit};
 use crate::StoreError;
 use crate::catalog::{DueOrder, DuePage, Validators};
+use crate::interpret::status::StatusMeaning;
 
 /// Columns read by [`read_due`], from `pages p LEFT JOIN visits v`.
 macro_rules! due_columns {
     () => {
         "p.path, p.https, p.depth, p.hops, p.origin, coalesce(v.attempts, 0), p.weight,
-             v.position IS NOT NULL, p.found_at, v.etag, v.modified, coalesce(v.status NOT IN (404, 410), 0)"
+             v.position IS NOT NULL, p.found_at, v.etag, v.modified, v.status"
     };
 }
 
@@ -59,7 +60,8 @@ fn read_due(r: &Row<'_>, site: &str) -> rusqlite::Result<Result<DuePage, StoreEr
     let (depth, hops, origin): (u32, u32, Option<String>) = (r.get(2)?, r.get(3)?, r.get(4)?);
     let (attempts, weight, visited): (u32, u32, bool) = (r.get(5)?, r.get(6)?, r.get(7)?);
     let found_at = Timestamp::from_millis(r.get(8)?);
-    let exists: bool = r.get(11)?;
+    let status: Option<u16> = r.get(11)?;
+    let exists = status.is_some_and(|status| !StatusMeaning::from_status(status).is_absent());
     let url = read_url(https, site, &path);
     Ok(url.map(|url| DuePage {
         url,

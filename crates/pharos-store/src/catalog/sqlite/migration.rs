@@ -13,7 +13,7 @@ use crate::StoreError;
 const SCHEMA: &str = include_str!("../schema.sql");
 
 /// Format version described by [`SCHEMA`], stored as `user_version`.
-const CURRENT_FORMAT: u32 = 4;
+const CURRENT_FORMAT: u32 = 5;
 
 /// Returns the format version of a file, or 0 if it is empty. Newer formats are an error.
 pub(super) fn read_format(path: &Path, connection: &Connection) -> Result<u32, StoreError> {
@@ -50,6 +50,18 @@ const FROM_3: &str = "
     CREATE INDEX troubles ON visits (trouble, visited_at, site, page, reason) WHERE trouble IS NOT NULL;
     CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;";
 
+/// Migration from format 4, which adds to every version whether it determines what the page is. Errors do not, nor does
+/// a 404 after a success: a page is missing when it is missing twice.
+const FROM_4: &str = "
+    ALTER TABLE versions ADD COLUMN inconclusive INTEGER NOT NULL DEFAULT 0;
+    UPDATE versions SET inconclusive = 1 WHERE status NOT BETWEEN 200 AND 399 AND status NOT IN (404, 410);
+    UPDATE versions SET inconclusive = 1 WHERE status = 404 AND 404 <> (
+        SELECT b.status FROM versions b
+        WHERE b.site = versions.site AND b.page = versions.page
+            AND (b.status BETWEEN 200 AND 399 OR b.status IN (404, 410))
+            AND (b.at, b.position) < (versions.at, versions.position)
+        ORDER BY b.at DESC, b.position DESC LIMIT 1);";
+
 /// Migrates a file to the current format, completely or not at all.
 ///
 /// All data is derived from the library. A file in a format without a migration is therefore emptied, and the caller
@@ -60,10 +72,13 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
     if found != 0 && is_current(path, connection)? {
         return Ok(());
     }
-    if found == 3 && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION {
+    if matches!(found, 3 | 4) && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION {
         info!(path = %path.display(), "migrating the catalog to the current format");
         let transaction = connection.transaction().map_err(failed)?;
-        transaction.execute_batch(FROM_3).map_err(failed)?;
+        if found == 3 {
+            transaction.execute_batch(FROM_3).map_err(failed)?;
+        }
+        transaction.execute_batch(FROM_4).map_err(failed)?;
         transaction.pragma_update(None, "user_version", CURRENT_FORMAT).map_err(failed)?;
         return transaction.commit().map_err(failed);
     }
@@ -220,6 +235,36 @@ mod tests {
         drop(catalog);
         assert_eq!(shape(&old), shape(&new));
         assert!(SqliteCatalog::open_reader(&old).unwrap().is_some());
+    }
+
+    #[test]
+    fn versions_of_format_4_say_what_they_determine() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("catalog.db");
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let statuses = [200, 404, 503, 404, 200, 404, 410];
+        {
+            let catalog = SqliteCatalog::open_writer(&path).unwrap();
+            for (second, status) in (1..).zip(statuses) {
+                let position = LibraryPosition { file: 1, offset: second };
+                let response = ResponseSummary { status, position, ..ResponseSummary::default() };
+                let visited = CatalogChange::Visited {
+                    url: url.clone(),
+                    at: Timestamp::from_millis(1000 * second as i64),
+                    outcome: VisitOutcome::Responded(response),
+                    next_due: None,
+                };
+                catalog.apply(&[visited], LibraryPosition { file: 1, offset: second + 1 }).unwrap();
+            }
+            let connection = Connection::open(&path).unwrap();
+            connection.execute_batch("ALTER TABLE versions DROP COLUMN inconclusive").unwrap();
+            connection.pragma_update(None, "user_version", 4).unwrap();
+        }
+        let mut versions = SqliteCatalog::open_writer(&path).unwrap().versions(url.id()).unwrap();
+        versions.reverse();
+        let settled: Vec<u16> = versions.iter().filter(|v| !v.inconclusive).map(|v| v.status).collect();
+        assert_eq!(versions.iter().map(|v| v.status).collect::<Vec<_>>(), statuses);
+        assert_eq!(settled, [200, 404, 200, 410]);
     }
 
     #[test]

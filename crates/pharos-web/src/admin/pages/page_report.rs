@@ -13,6 +13,7 @@ use pharos_query::IndexedPage;
 use pharos_query::SearchRequest;
 use pharos_store::PageState;
 use pharos_store::catalog::Removal;
+use pharos_store::interpret::status::is_success;
 
 use super::charts::format_bytes;
 use super::commands::{execute, record_and_redirect, spawn_blocking};
@@ -179,7 +180,7 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
         PageState::Stored if !reason.is_empty() => fill(m.why_refused, &[&reason]),
         PageState::Stored if record.is_noindex => m.why_noindex.into(),
         PageState::Stored => match page.status {
-            Some(status) if !(200..300).contains(&status) => fill(m.why_status, &[&status.to_string()]),
+            Some(status) if !is_success(status) => fill(m.why_status, &[&status.to_string()]),
             _ if !report.same.is_empty() => fill(m.why_copy, &[report.same[0].as_str()]),
             _ if !page.indexable => m.why_nothing_to_find.into(),
             _ => fill(m.why_soon, &[&format_time(page.visited_at, m, lang)]),
@@ -261,7 +262,7 @@ fn fetches(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportS
         lines.push(format!("{} · {} · {kept}", lang.date_time(stored.version.at), stored.version.status));
     }
     let css_class = match page.state {
-        PageState::Stored if page.status.is_some_and(|status| (200..300).contains(&status)) => "good",
+        PageState::Stored if page.status.is_some_and(is_success) => "good",
         PageState::Waiting => "open",
         _ => "bad",
     };

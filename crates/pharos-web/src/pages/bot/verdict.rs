@@ -3,6 +3,7 @@
 use pharos_core::Timestamp;
 use pharos_engine::status::page_report::{PageReport, WaitReason};
 use pharos_store::PageState;
+use pharos_store::interpret::status::StatusMeaning;
 
 use super::Link;
 use crate::messages::{Lang, Messages, fill};
@@ -101,13 +102,15 @@ impl<'a> ExclusionReason<'a> {
             },
             (PageState::Failed, _) => Self::from_failure(reason, at),
             (PageState::Deleted | PageState::Removed, _) => Self::Gone,
-            (PageState::Stored, _) => match page.status {
-                Some(300..400) => Self::Redirect(at),
-                Some(status @ 400..) => Self::Status(status, at),
-                _ if page.indexable => Self::Soon(at),
-                _ if is_noindex => Self::NoIndex(at),
-                _ => Self::Nothing(at),
-            },
+            (PageState::Stored, _) => {
+                match page.status.map(|status| (status, StatusMeaning::from_status(status))) {
+                    Some((_, StatusMeaning::Moved)) => Self::Redirect(at),
+                    Some((status, meaning)) if meaning.is_error() => Self::Status(status, at),
+                    _ if page.indexable => Self::Soon(at),
+                    _ if is_noindex => Self::NoIndex(at),
+                    _ => Self::Nothing(at),
+                }
+            }
         }
     }
 
@@ -132,7 +135,7 @@ impl<'a> ExclusionReason<'a> {
             | Self::NoTls(_)
             | Self::NoAnswer(_)
             | Self::WaitsForRobots(_) => true,
-            Self::Status(status, _) => status == 429 || status >= 500,
+            Self::Status(status, _) => StatusMeaning::from_status(status).is_temporary(),
             _ => false,
         }
     }

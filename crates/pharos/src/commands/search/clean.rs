@@ -9,6 +9,7 @@ use pharos_core::config::Config;
 use pharos_core::{PageObject, PageUrl};
 use pharos_crawl::Fetcher;
 use pharos_html::{CleaningScope, ExtractOptions, RuleSet, TermWeighting};
+use pharos_store::interpret::status::is_success;
 use serde::Serialize;
 
 use crate::cli::{CleanArgs, CleanScale, Global};
@@ -88,7 +89,7 @@ fn fetch(mut config: Config, args: &CleanArgs, input: &str) -> anyhow::Result<Pa
     let fetcher = Fetcher::new(&config.crawl)?;
     let response =
         commands::runtime()?.block_on(fetcher.get(&url)).with_context(|| format!("cannot fetch {url}"))?;
-    if !(200..300).contains(&response.status) {
+    if !is_success(response.status) {
         bail!("{url} returned status {}", response.status);
     }
     let content_type = response.header("Content-Type").map(str::to_string);

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{ConclusiveVisit, RefreshClass, RefreshPolicy};
+use super::{ConclusiveVisit, RefreshClass, RefreshPolicy, StatusMeaning};
 
 /// Intervals by page class; zero means never.
 pub(crate) struct UniformPolicy {
@@ -19,12 +19,13 @@ pub(crate) struct UniformPolicy {
 
 impl RefreshPolicy for UniformPolicy {
     fn interval(&self, visit: &ConclusiveVisit) -> Option<Duration> {
-        let interval = match (visit.status, visit.kind) {
+        let interval = match visit.class {
             // Redirects and error pages use the interval of ordinary pages.
-            (300.., _) | (_, RefreshClass::Page) => self.page,
-            (_, RefreshClass::Home) => self.home,
-            (_, RefreshClass::Hub) => self.hub,
-            (_, RefreshClass::Feed) => self.feed,
+            _ if visit.meaning != StatusMeaning::Content => self.page,
+            RefreshClass::Page => self.page,
+            RefreshClass::Home => self.home,
+            RefreshClass::Hub => self.hub,
+            RefreshClass::Feed => self.feed,
         };
         (!interval.is_zero()).then(|| interval.max(self.shortest))
     }
@@ -44,13 +45,17 @@ mod tests {
             page: days(7),
             shortest: days(1),
         };
-        let interval = |status, kind| policy.interval(&ConclusiveVisit { kind, status });
+        let visit = |status, class| {
+            let meaning = StatusMeaning::from_status(status);
+            ConclusiveVisit { class, meaning }
+        };
+        let interval = |status, class| policy.interval(&visit(status, class));
         assert_eq!(interval(200, RefreshClass::Home), Some(days(1)));
         assert_eq!(interval(200, RefreshClass::Hub), Some(days(2)));
         assert_eq!(interval(200, RefreshClass::Feed), Some(days(1)), "never more often than allowed");
         assert_eq!(interval(200, RefreshClass::Page), Some(days(7)));
         assert_eq!(interval(301, RefreshClass::Home), Some(days(7)));
         let never = UniformPolicy { page: Duration::ZERO, ..policy };
-        assert_eq!(never.interval(&ConclusiveVisit { kind: RefreshClass::Page, status: 200 }), None);
+        assert_eq!(never.interval(&visit(200, RefreshClass::Page)), None);
     }
 }

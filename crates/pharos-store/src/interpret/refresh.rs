@@ -10,6 +10,7 @@ use std::time::Duration;
 use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
 
+use super::status::StatusMeaning;
 pub(crate) use uniform::UniformPolicy;
 
 /// Chooses the interval between two visits.
@@ -21,9 +22,8 @@ pub(crate) trait RefreshPolicy {
 /// A conclusive visit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConclusiveVisit {
-    pub(crate) kind: RefreshClass,
-    /// HTTP status.
-    pub(crate) status: u16,
+    pub(crate) class: RefreshClass,
+    pub(crate) meaning: StatusMeaning,
 }
 
 /// Classes of pages that change at different rates.

@@ -9,7 +9,7 @@
 use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
 
-use crate::frontier::guide_words;
+use super::guide_words;
 
 /// Starting value of [`initial_weight`].
 pub const INITIAL_WEIGHT: u32 = 10;

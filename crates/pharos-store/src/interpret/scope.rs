@@ -3,14 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use pharos_core::config::{ByteSize, CrawlConfig, LinkScope};
+use pharos_core::config::{ByteSize, LinkScope};
 use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
-use pharos_store::{Catalog, CrawlRules, StoreError};
 
-use crate::frontier::seen_set::{SeenSet, SeenState};
-use crate::politeness::site_settings::SiteSettingsTable;
-use crate::robots::is_robots_txt;
-use crate::rules::link_filter::{LinkFilter, expand_filter};
+use super::link_filter::LinkFilter;
+use super::seen_set::{SeenSet, SeenState};
+use crate::{Catalog, CrawlRules, RecordKind, StoreError};
 
 /// The rules in force and the seed sites.
 #[derive(Clone, Debug)]
@@ -81,24 +79,21 @@ impl ScopeRefusal {
 }
 
 impl CrawlScope {
-    /// Loads rules, seed sites and mirrors from the catalog, or the rules of the configuration if no crawl was
-    /// started.
-    pub fn load(catalog: &dyn Catalog, config: &CrawlConfig) -> Result<Self, StoreError> {
-        let mut scope = Self::new(catalog.rules()?.unwrap_or_else(|| rules_from_config(config)));
-        scope.seen = SeenSet::new(config.seen_memory);
+    /// Loads rules, seed sites and mirrors from the catalog. `initial` are the rules if no crawl was started.
+    ///
+    /// Callers that check pages but discover none need no memory for the seen set.
+    pub fn load(
+        catalog: &dyn Catalog,
+        initial: CrawlRules,
+        seen_memory: ByteSize,
+    ) -> Result<Self, StoreError> {
+        let mut scope = Self::new(catalog.rules()?.unwrap_or(initial));
+        scope.seen = SeenSet::new(seen_memory);
         for site in catalog.seed_sites()? {
             scope.add_site(site);
         }
         scope.aliases.extend(catalog.aliases()?);
         Ok(scope)
-    }
-
-    /// Loads the scope without a seen set, for callers that check pages but discover none.
-    pub(crate) fn load_without_seen_set(
-        catalog: &dyn Catalog,
-        config: &CrawlConfig,
-    ) -> Result<Self, StoreError> {
-        Self::load(catalog, &CrawlConfig { seen_memory: ByteSize(0), ..config.clone() })
     }
 
     /// Creates a scope without seed sites.
@@ -128,7 +123,7 @@ impl CrawlScope {
     }
 
     /// Checks a page that was discovered under other rules. Only scope and `exclude` apply.
-    pub(crate) fn admits_known(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
+    pub fn admits_known(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
         self.check_scope(url)?;
         match self.filter.check(url) {
             Err(refusal @ ScopeRefusal::Exclude(_)) => Err(refusal),
@@ -155,10 +150,8 @@ impl CrawlScope {
     }
 
     /// Checks that the URL is a page within the scope.
-    pub(crate) fn check_scope(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
-        if is_robots_txt(url) {
-            return Err(ScopeRefusal::RobotsTxt);
-        }
+    pub fn check_scope(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
+        check_page_url(url)?;
         let near = match self.rules.scope {
             LinkScope::Any => true,
             LinkScope::Host => self.sites.contains(&url.site()),
@@ -167,7 +160,8 @@ impl CrawlScope {
         if near { Ok(()) } else { Err(ScopeRefusal::Scope(self.rules.scope)) }
     }
 
-    pub(crate) fn filter(&self) -> &LinkFilter {
+    /// Returns the patterns and substrings of the rules.
+    pub fn filter(&self) -> &LinkFilter {
         &self.filter
     }
 
@@ -218,63 +212,28 @@ impl CrawlScope {
         self.seen.clear();
     }
 
-    pub(crate) fn add_site(&mut self, site: SiteName) {
+    /// Adds a seed site.
+    pub fn add_site(&mut self, site: SiteName) {
         self.domains.insert(site.domain().to_string());
         self.sites.extend(site.www_variant());
         self.sites.insert(site);
     }
 }
 
-/// Returns the sites with sorted query parameters, from both settings. Invalid lines are reported elsewhere.
-fn sorted_sites(config: &CrawlConfig) -> Vec<String> {
-    let table = SiteSettingsTable::parse(&config.site_settings).unwrap_or_default();
-    let named = config.sorted_sites.iter().map(|site| site.to_lowercase());
-    named.chain(table.sorted()).collect()
+/// Checks that a URL can be a page, wherever it comes from: a robots.txt is none.
+pub fn check_page_url(url: &PageUrl) -> Result<(), ScopeRefusal> {
+    match RecordKind::of_url(url) {
+        RecordKind::Robots => Err(ScopeRefusal::RobotsTxt),
+        RecordKind::Page | RecordKind::Sitemap | RecordKind::Event => Ok(()),
+    }
 }
 
 /// Returns `true` if a path contains the same segment more than three times, as the relative links of a trap produce.
-pub(crate) fn has_repeated_segments(url: &PageUrl) -> bool {
+pub fn has_repeated_segments(url: &PageUrl) -> bool {
     const OFTEN: usize = 3;
     let segments: Vec<&str> = url.as_url().path().split('/').filter(|segment| !segment.is_empty()).collect();
     segments.len() > OFTEN
         && segments.iter().any(|one| segments.iter().filter(|other| *other == one).count() > OFTEN)
-}
-
-/// Returns the rules in force after a change of settings.
-///
-/// Changed settings replace the recorded rules; all other rules stay as recorded, because a crawl may have been
-/// started with rules that differ from the settings.
-pub fn apply_changed_settings(in_force: CrawlRules, before: &CrawlConfig, now: &CrawlConfig) -> CrawlRules {
-    let (before, now) = (rules_from_config(before), rules_from_config(now));
-    macro_rules! take_changed {
-        ($($rule:ident)+) => {
-            CrawlRules {
-                $( $rule: if before.$rule == now.$rule { in_force.$rule } else { now.$rule }, )+
-                fresh_since: in_force.fresh_since,
-            }
-        };
-    }
-    take_changed!(
-        scope max_depth max_redirects include exclude filter sorted_sites types guide_words parent_directories sitemaps
-    )
-}
-
-/// Returns the rules of a configuration, with which a new crawl starts.
-pub fn rules_from_config(config: &CrawlConfig) -> CrawlRules {
-    CrawlRules {
-        scope: config.scope,
-        max_depth: config.max_depth,
-        max_redirects: config.max_redirects,
-        include: config.include.clone(),
-        exclude: config.exclude.clone(),
-        filter: expand_filter(&config.filter),
-        sorted_sites: sorted_sites(config),
-        types: config.types.iter().map(|kind| kind.to_lowercase()).collect(),
-        guide_words: config.guide_words.clone(),
-        parent_directories: config.parent_directories,
-        sitemaps: config.sitemaps,
-        fresh_since: None,
-    }
 }
 
 #[cfg(test)]
@@ -313,26 +272,14 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_changed_is_changed() {
-        // Started with rules that differ from the settings.
-        let in_force = CrawlRules { scope: LinkScope::Any, max_depth: 3, ..CrawlRules::default() };
-        let before = CrawlConfig::default();
-        let now = CrawlConfig { max_depth: 5, guide_words: vec!["灯塔".into()], ..CrawlConfig::default() };
-        let changed = apply_changed_settings(in_force.clone(), &before, &now);
-        let words = vec!["灯塔".to_string()];
-        assert_eq!(changed, CrawlRules { max_depth: 5, guide_words: words, ..in_force.clone() });
-        assert_eq!(apply_changed_settings(in_force.clone(), &now, &now), in_force);
-    }
-
-    #[test]
     fn a_refusal_names_the_rule() {
-        let config = CrawlConfig {
+        let rules = CrawlRules {
             max_depth: 3,
             exclude: vec!["*/private/*".into()],
-            filter: vec!["Login".into()],
-            ..CrawlConfig::default()
+            filter: vec!["login".into()],
+            ..CrawlRules::default()
         };
-        let scope = scope_with_seed(rules_from_config(&config), "http://a.example/");
+        let scope = scope_with_seed(rules, "http://a.example/");
         let refusal = |address: &str, depth| scope.admits_at(&url(address), depth).unwrap_err().to_string();
         assert!(refusal("http://b.example/", 0).contains("crawl.scope"));
         assert!(refusal("http://a.example/private/login", 9).contains("`*/private/*` of crawl.exclude"));

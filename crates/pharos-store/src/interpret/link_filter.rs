@@ -6,10 +6,10 @@
 
 use percent_encoding::percent_decode_str;
 use pharos_core::PageUrl;
-use pharos_store::CrawlRules;
 use wildmatch::WildMatchPattern;
 
-use crate::rules::scope::ScopeRefusal;
+use super::scope::ScopeRefusal;
+use crate::CrawlRules;
 
 /// The substrings of `IsFilterLink` in Tianwang's TSE (《搜索引擎——原理、技术与系统》§3.6).
 ///
@@ -51,7 +51,7 @@ const TSE: &str = "tse";
 type Wildcards = WildMatchPattern<'*', '\0'>;
 
 /// Returns the substrings of a setting: lower-cased, with [`TSE_FILTER`] expanded.
-pub(crate) fn expand_filter(setting: &[String]) -> Vec<String> {
+pub fn expand_filter(setting: &[String]) -> Vec<String> {
     let expand = |word: &String| match word.as_str() {
         TSE => TSE_FILTER.iter().map(|substring| substring.to_lowercase()).collect(),
         other => vec![other.to_lowercase()],
@@ -61,7 +61,7 @@ pub(crate) fn expand_filter(setting: &[String]) -> Vec<String> {
 
 /// The compiled patterns and substrings of a crawl.
 #[derive(Clone, Debug)]
-pub(crate) struct LinkFilter {
+pub struct LinkFilter {
     include: Vec<UrlPattern>,
     exclude: Vec<UrlPattern>,
     substrings: Vec<String>,
@@ -91,13 +91,14 @@ fn with_lower_host(pattern: &str) -> String {
 }
 
 /// A URL in normalised form, and percent-decoded if that differs.
-pub(crate) struct UrlSpellings<'a> {
+pub struct UrlSpellings<'a> {
     normalised: &'a str,
     readable: Option<String>,
 }
 
 impl<'a> UrlSpellings<'a> {
-    pub(crate) fn new(url: &'a PageUrl) -> Self {
+    /// Creates the spellings of a URL.
+    pub fn new(url: &'a PageUrl) -> Self {
         let normalised = url.as_str();
         let decode = || percent_decode_str(normalised).decode_utf8_lossy().into_owned();
         Self { normalised, readable: normalised.contains('%').then(decode) }
@@ -109,7 +110,8 @@ impl<'a> UrlSpellings<'a> {
 }
 
 impl LinkFilter {
-    pub(crate) fn new(rules: &CrawlRules) -> Self {
+    /// Compiles the patterns and substrings of the rules.
+    pub fn new(rules: &CrawlRules) -> Self {
         let patterns = |written: &[String]| written.iter().map(|pattern| UrlPattern::new(pattern)).collect();
         Self {
             include: patterns(&rules.include),
@@ -119,7 +121,7 @@ impl LinkFilter {
     }
 
     /// Checks a link. The first refusal decides.
-    pub(crate) fn check(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
+    pub fn check(&self, url: &PageUrl) -> Result<(), ScopeRefusal> {
         if self.include.is_empty() && self.exclude.is_empty() && self.substrings.is_empty() {
             return Ok(());
         }
@@ -137,17 +139,17 @@ impl LinkFilter {
     }
 
     /// Returns the first matching pattern of `include`.
-    pub(crate) fn included_by(&self, spellings: &UrlSpellings<'_>) -> Option<&str> {
+    pub fn included_by(&self, spellings: &UrlSpellings<'_>) -> Option<&str> {
         first_match(&self.include, spellings)
     }
 
     /// Returns the first matching pattern of `exclude`.
-    pub(crate) fn excluded_by(&self, spellings: &UrlSpellings<'_>) -> Option<&str> {
+    pub fn excluded_by(&self, spellings: &UrlSpellings<'_>) -> Option<&str> {
         first_match(&self.exclude, spellings)
     }
 
     /// Returns the first substring of `filter` contained in the URL.
-    pub(crate) fn filtered_by(&self, spellings: &UrlSpellings<'_>) -> Option<&str> {
+    pub fn filtered_by(&self, spellings: &UrlSpellings<'_>) -> Option<&str> {
         if self.substrings.is_empty() {
             return None;
         }

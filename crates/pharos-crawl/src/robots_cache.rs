@@ -8,8 +8,7 @@ use lru::LruCache;
 use pharos_core::config::CrawlConfig;
 use pharos_core::{BackOff, PageUrl, Timestamp};
 use pharos_store::catalog::RobotsState;
-
-use crate::robots::RobotsRules;
+use pharos_store::interpret::robots::RobotsRules;
 
 /// Maximum number of cached servers.
 const MAX_SERVERS: NonZeroUsize = NonZeroUsize::new(16_384).unwrap();

@@ -1,6 +1,5 @@
-//! robots.txt (RFC 9309): parsing, matching and caching.
+//! robots.txt (RFC 9309): parsing and matching.
 
-pub(crate) mod cache;
 mod file;
 mod rule;
 #[cfg(test)]
@@ -9,12 +8,13 @@ mod suites;
 use std::time::Duration;
 
 use pharos_core::PageUrl;
-use pharos_store::RawResponse;
-use pharos_store::catalog::RobotsState;
 
 use self::file::match_length;
 pub use self::file::product_token;
 use self::rule::{PathRule, canonical};
+use super::status::{StatusMeaning, is_forbidden};
+use crate::catalog::RobotsState;
+use crate::{RawResponse, RecordKind};
 
 /// Maximum number of bytes read from a file (RFC 9309 §2.5: at least 500 KiB).
 pub const ROBOTS_LIMIT: usize = 500 << 10;
@@ -41,22 +41,20 @@ pub struct DecidingRule {
     pub allows: bool,
 }
 
-/// Returns `true` for the URL of a robots.txt. Such a URL is never a page.
-pub fn is_robots_txt(url: &PageUrl) -> bool {
-    url.as_url().path() == "/robots.txt"
-}
-
 /// Returns the meaning of a response to a robots.txt request (RFC 9309 §2.3.1), or `None` for a redirect.
 ///
 /// `forbidden_is_allowed` is `crawl.robots_forbidden_is_allowed`.
 pub fn robots_state(response: &RawResponse, forbidden_is_allowed: bool) -> Option<RobotsState> {
-    match response.status {
-        200..=299 => Some(RobotsState::Known(response.content(ROBOTS_LIMIT).into_owned())),
-        300..=399 => None,
-        429 => Some(RobotsState::Unreachable),
-        401 | 403 if !forbidden_is_allowed => Some(RobotsState::Known(FORBID_ALL.to_vec())),
-        400..=499 => Some(RobotsState::Missing),
-        _ => Some(RobotsState::Unreachable),
+    match StatusMeaning::from_status(response.status) {
+        StatusMeaning::Content => Some(RobotsState::Known(response.content(ROBOTS_LIMIT).into_owned())),
+        StatusMeaning::Moved | StatusMeaning::NotModified => None,
+        StatusMeaning::Denied if is_forbidden(response.status) && !forbidden_is_allowed => {
+            Some(RobotsState::Known(FORBID_ALL.to_vec()))
+        }
+        StatusMeaning::Missing | StatusMeaning::Gone | StatusMeaning::Denied => Some(RobotsState::Missing),
+        StatusMeaning::RateLimited | StatusMeaning::Unavailable | StatusMeaning::ServerError => {
+            Some(RobotsState::Unreachable)
+        }
     }
 }
 
@@ -121,7 +119,7 @@ impl RobotsRules {
 
     /// Returns the longest match. A robots.txt itself may always be fetched.
     fn decide(&self, url: &PageUrl) -> Option<&PathRule> {
-        if is_robots_txt(url) {
+        if RecordKind::of_url(url) == RecordKind::Robots {
             return None;
         }
         let path = canonical(url.path_and_query().as_bytes(), false);
@@ -139,7 +137,7 @@ impl RobotsRules {
     }
 
     /// Returns the approximate size in memory, in bytes.
-    pub(crate) fn memory_size(&self) -> usize {
+    pub fn memory_size(&self) -> usize {
         let rules = self.rules.iter().map(PathRule::memory_size).sum::<usize>();
         let sitemaps = self.sitemaps.iter().map(|s| s.len() + size_of::<String>()).sum::<usize>();
         rules + sitemaps + size_of::<Self>()

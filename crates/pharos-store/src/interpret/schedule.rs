@@ -1,0 +1,85 @@
+//! The time of the next visit to a page.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use pharos_core::config::CrawlConfig;
+use pharos_core::{BackOff, Timestamp};
+
+use super::refresh::{self, ConclusiveVisit, RefreshClass, RefreshPolicy as _};
+use super::status::StatusMeaning;
+use crate::{LibraryRecord, RawResponse};
+
+/// Maximum wait that a server can request.
+pub const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// Schedule of the next visit.
+#[derive(Default)]
+pub(super) struct NextVisit {
+    pub(super) due: Option<Timestamp>,
+    /// Number of consecutive inconclusive responses.
+    pub(super) attempts: u32,
+    /// Back-off of the whole site.
+    pub(super) site_back_off: Option<Duration>,
+}
+
+/// Returns the schedule after a response.
+pub(super) fn schedule_next_visit(
+    config: &CrawlConfig,
+    record: &LibraryRecord,
+    response: &RawResponse,
+    class: RefreshClass,
+) -> NextVisit {
+    let attempt = record.attempt;
+    // Imported records schedule nothing.
+    if attempt == 0 {
+        return NextVisit::default();
+    }
+    let meaning = StatusMeaning::from_status(response.status);
+    match meaning {
+        // Overload and server errors may be temporary. A Retry-After is respected.
+        _ if meaning.is_temporary() => {
+            let requested = retry_after(config, record.at, response);
+            let due = next_attempt(config, record.at, attempt).or_else(|| next_refresh(config, record));
+            let due = due.map(|due| requested.map_or(due, |wait| due.max(record.at.plus(wait))));
+            let is_requested =
+                meaning == StatusMeaning::RateLimited || response.header("Retry-After").is_some();
+            NextVisit { due, attempts: attempt, site_back_off: requested.filter(|_| is_requested) }
+        }
+        // A missing page is fetched once more before it counts as gone, if it existed before.
+        _ if meaning.is_absent() && !meaning.settles(record.is_refetch) => {
+            NextVisit { due: Some(record.at.plus(config.gone_after)), attempts: 1, site_back_off: None }
+        }
+        _ if meaning.is_absent() => NextVisit::default(),
+        _ => {
+            let interval = refresh::policy(config).interval(&ConclusiveVisit { class, meaning });
+            NextVisit { due: interval.map(|wait| record.at.plus(wait)), ..NextVisit::default() }
+        }
+    }
+}
+
+/// Returns the next visit of a page that existed once: it is revisited however often it failed.
+pub(super) fn next_refresh(config: &CrawlConfig, record: &LibraryRecord) -> Option<Timestamp> {
+    (record.is_refetch && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
+}
+
+/// Returns the wait requested by an overloaded server, in seconds or until a date, within bounds.
+pub fn retry_after(config: &CrawlConfig, at: Timestamp, response: &RawResponse) -> Option<Duration> {
+    if !StatusMeaning::from_status(response.status).is_overload() {
+        return None;
+    }
+    let requested = response.header("Retry-After").and_then(|text| retry_after_value(text.trim(), at));
+    Some(requested.unwrap_or_default().min(MAX_REQUESTED_WAIT).max(config.retry_delay))
+}
+
+fn retry_after_value(text: &str, at: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Timestamp::EPOCH.plus(date).since(at))
+}
+
+/// Returns the time of the next attempt after a failure, or `None` if there is none.
+pub(super) fn next_attempt(config: &CrawlConfig, at: Timestamp, attempt: u32) -> Option<Timestamp> {
+    (attempt < config.max_attempts).then(|| at.plus(BackOff::PAGE.wait(config.retry_delay, attempt)))
+}
