@@ -250,6 +250,7 @@ fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
         position: position(offset),
         at: at(seconds),
         status,
+        inconclusive: false,
         digest: u64::MAX - offset,
     };
     let versions = [version(50, 200, 1), version(20, 404, 3), version(10, 200, 5)];
