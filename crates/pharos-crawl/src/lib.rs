@@ -4,7 +4,8 @@
 //! **Output:** [`LibraryRecord`](pharos_store::LibraryRecord)s of responses, failures and refusals, for the
 //! engine to store.
 //!
-//! 1. The engine records the start of a crawl; [`interpret_record`](pharos_store::interpret::interpret_record) turns it into seeds in the catalog.
+//! 1. The engine records the start of a crawl; [`interpret`](pharos_store::interpret::interpret)
+//!    turns it into seeds in the catalog.
 //! 2. [`run_crawl`] reads the due sites and keeps a page queue for each ([`frontier`]), ordered by a strategy.
 //! 3. A ready site provides its next page. The fetch gate decides whether and when it may be fetched.
 //! 4. The server's robots.txt is looked up, or fetched first. A refusal becomes a record.

@@ -156,7 +156,7 @@ impl SimulatedWeb {
         Some(url.id().site())
     }
 
-    /// Adds the links of a page to the catalog with [`interpret_record`].
+    /// Adds the links of a page to the catalog with [`interpret`].
     fn apply_page(&mut self, page: &DuePage) -> Vec<SiteId> {
         for known in self.catalog.iter_mut().filter(|known| known.page.url == page.url) {
             known.due = false;
