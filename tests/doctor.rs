@@ -143,9 +143,9 @@ fn sql(data: &Path, statements: &str) {
 /// Changes the index without the engine.
 fn change_index(data: &Path, change: IndexChange) {
     let index = stores(data).own_index().unwrap();
-    let at = index.applied_position().unwrap();
+    let at = index.applied_positions().unwrap();
     index.apply(vec![change]).unwrap();
-    index.commit(at).unwrap();
+    index.commit(&at).unwrap();
 }
 
 /// Returns a file in a folder or below it whose name has this ending.
@@ -192,14 +192,14 @@ fn every_planted_damage_is_found_and_repaired_if_possible() {
     let before = answers(&data, &queries);
 
     let all = records(&data);
-    let last = all.last().unwrap().position.file;
+    let last = all.last().unwrap().position.volume;
     assert!(last >= 3, "the library must have several files, not {last}");
     let pages: Vec<&StoredRecord> = all.iter().filter(|stored| is_page(stored)).collect();
-    let victim = pages.iter().find(|stored| stored.position.file == 1).unwrap();
-    let other = pages.iter().find(|stored| stored.position.file == 2).unwrap();
+    let victim = pages.iter().find(|stored| stored.position.volume == 1).unwrap();
+    let other = pages.iter().find(|stored| stored.position.volume == 2).unwrap();
     let (url, position) = (victim.record.url.clone(), victim.position);
     let packed = |stored: &StoredRecord| stored.position.to_u64();
-    let in_last: Vec<&StoredRecord> = all.iter().filter(|stored| stored.position.file == last).collect();
+    let in_last: Vec<&StoredRecord> = all.iter().filter(|stored| stored.position.volume == last).collect();
     let cut = in_last[in_last.len() / 2].position;
     let path_of = |stored: &StoredRecord| stored.record.url.path_and_query().to_string();
     let checkpoint = |data: &Path| sql(data, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -372,7 +372,7 @@ fn a_compacted_library_is_healthy_and_its_tables_are_rebuilt() {
     succeed(&mut rig.crawl("crawl"));
     succeed(&mut rig.pharos(&["index", "build"]));
     let all = records(&data);
-    let gone = all.iter().find(|stored| is_page(stored) && stored.position.file == 1).unwrap();
+    let gone = all.iter().find(|stored| is_page(stored) && stored.position.volume == 1).unwrap();
     succeed(&mut rig.pharos(&["remove", gone.record.url.as_str()]));
     assert_healthy(&data);
     succeed(&mut rig.pharos(&["compact"]));

@@ -19,7 +19,7 @@ static SEARCH: LazyLock<QueryProcessor> = LazyLock::new(|| {
         }))
     };
     index.apply((0..20).map(page).collect()).expect("apply pages");
-    index.commit(LibraryPosition { file: 1, offset: 1 }).expect("commit");
+    index.commit(&LibraryPosition::new(1, 1).into()).expect("commit");
     QueryProcessor::new(Arc::new(index), &Default::default())
 });
 

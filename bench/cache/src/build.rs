@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use pharos_core::{Config, LibraryPosition};
-use pharos_index::{Generations, HistoryBuilder};
+use pharos_core::{Config, LibraryPositions};
+use pharos_index::{GenerationStore as _, Generations};
 
 use crate::Outcome;
 use crate::pages::{self, Pages};
@@ -32,12 +32,12 @@ pub fn fill(dir: &Path, count: usize) -> Outcome<()> {
     let generations = Generations::at(&index);
     let _builder = generations.lock_builder()?;
     let (memory, body_limit) = (config.index.memory.bytes(), config.index.body_limit.bytes());
-    let mut history = HistoryBuilder::begin(&generations, THREADS, memory, body_limit)?
+    let mut history = generations.build_directory().begin(THREADS, memory, body_limit)?
         .with_maxima(pages::maxima(&relations))?;
     for page in pages.documents(&relations) {
         history.add(&page?)?;
     }
-    generations.install(history.finish(LibraryPosition::START)?)?;
+    generations.install(history.finish(LibraryPositions::START)?)?;
     eprintln!("{count} pages: {:.0} s", started.elapsed().as_secs_f64());
     Ok(fs::write(&stamp_file, stamp)?)
 }

@@ -169,7 +169,7 @@ impl Bench {
         let url = PageUrl::parse("http://new.example/")?;
         let page = IndexDocument { title: "new".into(), body: "said just now".into(), ..IndexDocument::new(url) };
         self.index.apply(vec![IndexChange::Put(Box::new(page))])?;
-        self.index.commit(LibraryPosition { file: 1, offset: 1 })?;
+        self.index.commit(&LibraryPosition::new(1, 1).into())?;
         row("cached, but latest has changed", mean(1)?);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_core::{LibraryPositions, PageUrl, Timestamp};
 use pharos_graph::relations::{PageContent, RelationsOptions, RelationsBuilder};
 use rayon::prelude::*;
 
@@ -33,7 +33,7 @@ fn relate(pages: &Pages, count: usize, folder: &std::path::Path) -> Outcome<f64>
         let words: Result<Vec<_>, _> = numbers.into_par_iter().map(|number| words(pages, number)).collect();
         builder.add_texts(words?)?;
     }
-    builder.finish(LibraryPosition::START, 0)?;
+    builder.finish(LibraryPositions::START, 0)?;
     let status = fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no peak of memory")?;
     Ok(peak.trim().trim_end_matches(" kB").parse::<f64>()? * 1024.0)

@@ -16,8 +16,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use pharos_core::LibraryPosition;
-use pharos_index::{IndexDocument, EmbeddedIndex, Generations, HistoryBuilder, Index as _, LinkMaxima, Query, RetrievalRequest};
+use pharos_core::LibraryPositions;
+use pharos_index::{IndexDocument, EmbeddedIndex, GenerationStore as _, Generations, Index as _, LinkMaxima, Query, RetrievalRequest};
 use pharos_text::Analyser;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -99,11 +99,11 @@ fn ours(dir: &Path, pages: &Pages, maxima: &LinkMaxima) -> Outcome<(Duration, Em
     let generations = Generations::at(dir);
     let _builder = generations.lock_builder()?;
     let started = Instant::now();
-    let mut history = HistoryBuilder::begin(&generations, THREADS, MEMORY, 1 << 20)?.with_maxima(*maxima)?;
+    let mut history = generations.build_directory().begin(THREADS, MEMORY, 1 << 20)?.with_maxima(*maxima)?;
     for page in pages.all() {
         history.add(&page)?;
     }
-    let history = history.finish(LibraryPosition::START)?;
+    let history = history.finish(LibraryPositions::START)?;
     let took = started.elapsed();
     generations.install(history)?;
     Ok((took, EmbeddedIndex::open_reader(dir)?))

@@ -5,9 +5,9 @@ use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use pharos_core::{Config, LibraryPosition};
+use pharos_core::{Config, LibraryPositions};
 use pharos_graph::Relations;
-use pharos_index::{IndexDocument, Generations, HistoryBuilder};
+use pharos_index::{GenerationStore as _, Generations, IndexDocument};
 
 use crate::Outcome;
 use crate::pages::{self, Pages};
@@ -61,7 +61,7 @@ impl Paths {
             let generations = Generations::at(&self.index);
             let _builder = generations.lock_builder()?;
             let body_limit = config.index.body_limit.bytes();
-            let mut history = HistoryBuilder::begin(&generations, THREADS, memory, body_limit)?
+            let mut history = generations.build_directory().begin(THREADS, memory, body_limit)?
                 .with_maxima(pages::maxima(&relations))?;
             let mut sample = BufWriter::new(File::create(&self.sample)?);
             for (nth, page) in pages.documents(&relations).enumerate() {
@@ -79,7 +79,7 @@ impl Paths {
                 print_progress(nth, started);
             }
             sample.flush()?;
-            let history = history.finish(LibraryPosition::START)?;
+            let history = history.finish(LibraryPositions::START)?;
             generations.install(history)?;
             print_elapsed("Pharos index", started);
             done(&self.index, count)?;

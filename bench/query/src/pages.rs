@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use pharos_core::{LibraryPosition, PageType, PageUrl, Timestamp};
+use pharos_core::{LibraryPositions, PageType, PageUrl, Timestamp};
 use pharos_graph::Relations;
 use pharos_graph::relations::{PageContent, RelationsOptions, RelationsBuilder};
 use pharos_index::{Anchor, IndexDocument, LinkMaxima, LinkFigures};
@@ -89,7 +89,7 @@ impl<'web> Pages<'web> {
                 builder.add_link(&url, &PageUrl::parse(&link.url)?, &link.anchor)?;
             }
         }
-        Ok(builder.finish(LibraryPosition::START, pharos_testweb::START as i64)?.0)
+        Ok(builder.finish(LibraryPositions::START, pharos_testweb::START as i64)?.0)
     }
 
     /// Returns the pages as index documents.

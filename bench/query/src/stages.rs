@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use pharos_core::{LibraryPosition, PageId};
+use pharos_core::{LibraryPositions, PageId};
 use pharos_index::{Candidate, ResultFields, IndexChange, Facet, RetrievalResult, Index, IndexError, LinkMaxima, GenerationScope, Query, RetrievalRequest, IndexView, StoredPage, LinkFigures};
 use pharos_index::view::MatchCount;
 use pharos_index::read::evidence::{Evidence, DocumentFrequencies};
@@ -85,20 +85,16 @@ impl TimedIndex {
 }
 
 impl Index for TimedIndex {
-    fn applied_position(&self) -> Result<LibraryPosition, IndexError> {
-        self.index.applied_position()
+    fn applied_positions(&self) -> Result<LibraryPositions, IndexError> {
+        self.index.applied_positions()
     }
 
     fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError> {
         self.index.apply(changes)
     }
 
-    fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError> {
+    fn commit(&self, applied: &LibraryPositions) -> Result<(), IndexError> {
         self.index.commit(applied)
-    }
-
-    fn seal(&self) -> Result<LibraryPosition, IndexError> {
-        self.index.seal()
     }
 
     fn vocabulary(&self) -> Arc<Vocabulary> {

@@ -33,7 +33,7 @@ pub use back_off::BackOff;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use config::{Config, ConfigError};
 pub use page::{AlternateLanguage, Link, LinkKind, PageObject, PageType, WeightedTerm};
-pub use position::LibraryPosition;
+pub use position::{LibraryPosition, LibraryPositions};
 pub use url::{NORMALISER_VERSION, PageId, PageUrl, SiteId, SiteName, UrlError};
 
 /// Version of this build, as printed by `pharos --version` and sent in the crawler's user agent.

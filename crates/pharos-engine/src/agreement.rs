@@ -185,8 +185,7 @@ struct Contents {
 impl Contents {
     fn read(data: &DataDir) -> Self {
         let numbers = record_numbers(data);
-        let number =
-            |position: LibraryPosition| LibraryPosition { file: 0, offset: numbers[&position].into() };
+        let number = |position: LibraryPosition| LibraryPosition::new(0, numbers[&position].into());
         let catalog = test_stores(data).catalog().unwrap().unwrap();
         let mut pages: Vec<(PageDetails, Vec<PageVersion>)> = Vec::new();
         for mut page in catalog.pages(None, None, 1000).unwrap() {

@@ -110,14 +110,15 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let stores = Stores::open(&data, &config)?;
-        let library = stores.own_library(catalog.applied_position()?, clock.now())?;
+        let applied = catalog.applied_positions()?;
+        let library = stores.own_library(&applied, clock.now())?;
         let index = if indexing { Some(stores.own_index()?) } else { None };
         let end = library.end()?;
-        if catalog.applied_position()? > end {
+        if !end.covers_all(&applied) {
             return Err(EngineError::StoreAhead { path: data.catalog() });
         }
         if let Some(index) = &index
-            && index.applied_position()? > end
+            && !end.covers_all(&index.applied_positions()?)
         {
             return Err(EngineError::StoreAhead { path: data.index() });
         }
@@ -224,10 +225,11 @@ impl Engine {
         keep_going: &mut dyn FnMut(u64) -> bool,
     ) -> Result<IngestPipeline, EngineError> {
         let mut derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
-        let (reached, end) = (derived.pending_position(), self.library.end()?);
+        let reached = derived.pending_position();
+        let end = self.library.end()?.get(reached.log);
         if reached > end {
             // The library has lost its end; derived data beyond it would collide with new records.
-            for number in end.file..=reached.file {
+            for number in end.volume..=reached.volume {
                 derived.drop_file(number)?;
             }
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pharos_core::config::{ByteSize, Config};
-use pharos_core::{LibraryPosition, Timestamp};
+use pharos_core::{LibraryPositions, Timestamp};
 use pharos_index::{
     BuilderLock, EmbeddedIndex, GenerationStore, GenerationalIndex, Generations, Index, IndexError,
 };
@@ -96,9 +96,10 @@ impl Stores {
     /// Opens the library as its owner. It need not be read again up to `known_good`.
     pub fn own_library(
         &self,
-        known_good: LibraryPosition,
+        known_good: &LibraryPositions,
         now: Timestamp,
     ) -> Result<Arc<dyn Library>, StoreError> {
+        let known_good = known_good.get(0);
         Ok(Arc::new(DiskLibrary::open_writer(&self.data.library(), self.writing, known_good, now)?))
     }
 

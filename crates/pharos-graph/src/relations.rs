@@ -5,7 +5,7 @@
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use pharos_core::{LibraryPosition, PageUrl};
+//! use pharos_core::{LibraryPositions, PageUrl};
 //! use pharos_graph::Relations;
 //! use pharos_graph::relations::{RelationsBuilder, RelationsOptions};
 //!
@@ -13,7 +13,7 @@
 //! let mut builder = RelationsBuilder::begin(folder.path(), RelationsOptions::default())?;
 //! let (from, to) = (PageUrl::parse("http://a.example/")?, PageUrl::parse("http://b.example/")?);
 //! builder.add_link(&from, &to, "a site about lighthouses")?;
-//! builder.finish(LibraryPosition::START, 0)?;
+//! builder.finish(LibraryPositions::START, 0)?;
 //!
 //! let relations = Relations::open(folder.path())?;
 //! let page = relations.number(to.id()).ok_or("not linked")?;
@@ -46,7 +46,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pharos_core::{LibraryPosition, PageId, SiteId, SiteName};
+use pharos_core::{LibraryPositions, PageId, SiteId, SiteName};
 use serde::Serialize;
 
 pub use self::builder::{PageContent, RankConvergence, RelationsBuilder, RelationsOptions};
@@ -71,7 +71,7 @@ const MAX_HOPS: usize = 16;
 /// The results of link analysis and duplicate detection for all pages.
 #[derive(Debug)]
 pub struct Relations {
-    to: LibraryPosition,
+    to: LibraryPositions,
     built: i64,
     pages: PageTable,
     sites: SiteTable,
@@ -183,9 +183,9 @@ impl Relations {
         })
     }
 
-    /// Returns the library position up to which pages are included.
-    pub fn library_position(&self) -> LibraryPosition {
-        self.to
+    /// Returns the library positions up to which pages are included.
+    pub fn library_positions(&self) -> &LibraryPositions {
+        &self.to
     }
 
     /// Returns the build time in Unix seconds.

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     index.apply(changes)?;
     // In the engine, this is the position of the last applied library record.
-    index.commit(LibraryPosition { file: 1, offset: 1 })?;
+    index.commit(&LibraryPosition::new(1, 1).into())?;
 
     let arguments: Vec<String> = env::args().skip(1).collect();
     let texts = match &arguments[..] {

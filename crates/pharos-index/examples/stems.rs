@@ -69,7 +69,7 @@ fn index(dir: &std::path::Path) -> Result<Indexed, Box<dyn Error>> {
             ..IndexDocument::new(url)
         }))])?;
     }
-    index.commit(LibraryPosition { file: 1, offset: 1 })?;
+    index.commit(&LibraryPosition::new(1, 1).into())?;
     Ok((index, ids, place))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pharos_core::{LibraryPosition, Timestamp};
+use pharos_core::{LibraryPositions, Timestamp};
 use pharos_files::power_cut::{Files, check, check_with};
 
 use crate::generations::generation::write_vocabulary;
@@ -16,13 +16,13 @@ fn files_of_the_index_survive_power_cuts() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
     let generations = Generations::at(root.join("index"));
-    let history = |number| HistoryGeneration { number, to: LibraryPosition::START };
+    let history = |number| HistoryGeneration { number, to: LibraryPositions::START };
     for number in 1..3 {
         check(root, || drop(generations.start_over(Some(history(number))).unwrap())).unwrap();
         check(root, || generations.leave_request(BuilderRequest::Install(history(number))).unwrap()).unwrap();
         let relations = Some(number as i64);
         let plan =
-            BuildPlan { to: LibraryPosition::START, rules: "x".into(), begun: Timestamp::EPOCH, relations };
+            BuildPlan { to: LibraryPositions::START, rules: "x".into(), begun: Timestamp::EPOCH, relations };
         check(root, || BuildDirectory::of(&generations).set_plan(&plan).unwrap()).unwrap();
         let figures = LinkFigures { page_rank: number as f32, ..LinkFigures::default() };
         check(root, || LinkMaxima(figures).write(generations.dir()).unwrap()).unwrap();

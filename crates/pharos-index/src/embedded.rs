@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, MutexGuard};
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use pharos_text::Analyser;
 use pharos_text::vocabulary::{Vocabulary, WatchedVocabulary};
 use tracing::warn;
@@ -71,16 +71,16 @@ struct ReaderState {
 
 impl ReaderState {
     /// Returns `true` if this history can be used without reading it first.
-    fn is_ready_for(&self, history: HistoryGeneration) -> bool {
+    fn is_ready_for(&self, history: &HistoryGeneration) -> bool {
         self.chain.contains_history(history)
-            || self.prepared.as_ref().is_some_and(|(ready, _)| *ready == history)
+            || self.prepared.as_ref().is_some_and(|(ready, _)| ready == history)
     }
 
     /// Applies changes made by other processes. Returns `true` if anything changed.
     fn refresh(&mut self, generations: &Generations, in_service: bool) -> Result<bool, IndexError> {
         if in_service
             && let Some(history) = generations.current()?.history
-            && !self.is_ready_for(history)
+            && !self.is_ready_for(&history)
         {
             return self.chain.reload();
         }
@@ -140,7 +140,7 @@ impl EmbeddedIndex {
             let path = self.generations.history_dir(history.number);
             let damage = manifest::find_damage(&path, VerificationLevel::Full).into_iter().next();
             // A history that was replaced during verification may already be removed.
-            if self.generations.current()?.history != Some(history) {
+            if self.generations.current()?.history.as_ref() != Some(&history) {
                 continue;
             }
             let Some((file, problem)) = damage else { return Ok(()) };
@@ -168,9 +168,9 @@ impl EmbeddedIndex {
     /// Refreshes the view without a query: opens and verifies a new history, and closes the replaced one.
     fn poll_changes(&self) -> Result<(), IndexError> {
         let current = self.generations.current()?;
-        let unopened = current.history.filter(|history| {
+        let unopened = current.history.clone().filter(|history| {
             let reading = self.reader_state();
-            !reading.is_ready_for(*history) && reading.unusable != Some(history.number)
+            !reading.is_ready_for(history) && reading.unusable != Some(history.number)
         });
         if let Some(history) = unopened {
             let path = self.generations.history_dir(history.number);
@@ -199,24 +199,24 @@ fn open_generation(
     words: &WatchedVocabulary,
     number: u64,
     memory: usize,
-) -> Result<(GenerationWriter, Option<LibraryPosition>), IndexError> {
+) -> Result<(GenerationWriter, Option<LibraryPositions>), IndexError> {
     let path = generations.latest_dir(number);
     let generation = Generation::open_or_create(&path, &words.current(), PageOrder::Arrival)?;
-    Ok((generation.writer(1, memory)?, generation.applied_position()?))
+    Ok((generation.writer(1, memory)?, generation.applied_positions()?))
 }
 
 impl Index for EmbeddedIndex {
-    /// Returns the applied position of the open generation. Before its first commit this is the position of the
+    /// Returns the applied positions of the open generation. Before its first commit these are the positions of the
     /// generations before it: a history may extend beyond the point at which the generation was opened.
-    fn applied_position(&self) -> Result<LibraryPosition, IndexError> {
+    fn applied_positions(&self) -> Result<LibraryPositions, IndexError> {
         let current = self.generations.current()?;
         let open = current.open();
         let committed = match Generation::open(&self.generations.latest_dir(open.number))? {
-            Some(generation) => generation.applied_position()?,
+            Some(generation) => generation.applied_positions()?,
             None => None,
         };
-        let before = current.history.map_or(LibraryPosition::START, |h| h.to);
-        Ok(committed.unwrap_or(before.max(open.from)))
+        let before = current.history.map(|h| h.to).unwrap_or_default();
+        Ok(committed.unwrap_or_else(|| before.highest(&open.from)))
     }
 
     fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError> {
@@ -225,7 +225,7 @@ impl Index for EmbeddedIndex {
         changes.iter().try_for_each(|change| writer.apply(change, maxima, *body_limit))
     }
 
-    fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError> {
+    fn commit(&self, applied: &LibraryPositions) -> Result<(), IndexError> {
         self.writer_state()?.writer.commit(applied)?;
         self.reader_state().view = None;
         Ok(())
@@ -292,10 +292,10 @@ impl GenerationalIndex for EmbeddedIndex {
         &self.generations
     }
 
-    fn seal(&self) -> Result<LibraryPosition, IndexError> {
+    fn seal(&self) -> Result<LibraryPositions, IndexError> {
         let mut writing = self.writer_state()?;
-        let at = self.applied_position()?;
-        let number = self.generations.seal(at)?.open().number;
+        let at = self.applied_positions()?;
+        let number = self.generations.seal(at.clone())?.open().number;
         let (next, _) = open_generation(&self.generations, &self.vocabulary, number, writing.memory)?;
         // Running merges of the sealed generation finish in the background: it receives no more changes.
         std::mem::replace(&mut writing.writer, next).finish_in_background();
@@ -314,13 +314,15 @@ impl GenerationalIndex for EmbeddedIndex {
         let result = match request {
             BuilderRequest::Seal(number) if current.open().number == number => self.seal().map(|_| ()),
             BuilderRequest::Seal(_) => Ok(()),
-            BuilderRequest::Install(history) => self.generations.install(history).map(|_| ()),
-            BuilderRequest::Rollback(number) if current.history.is_some_and(|h| h.number == number) => {
+            BuilderRequest::Install(ref history) => self.generations.install(history.clone()).map(|_| ()),
+            BuilderRequest::Rollback(number)
+                if current.history.as_ref().is_some_and(|h| h.number == number) =>
+            {
                 self.generations.roll_back().map(|_| ())
             }
             BuilderRequest::Rollback(_) => Ok(()),
         };
-        self.generations.complete_request(request);
+        self.generations.complete_request(&request);
         result?;
         if let Ok(mut writing) = self.writer_state() {
             writing.maxima = self.generations.maxima()?;
@@ -332,8 +334,8 @@ impl GenerationalIndex for EmbeddedIndex {
 
     fn close_gap(&self) -> Result<bool, IndexError> {
         let Some((from, _)) = self.generations.current()?.gap() else { return Ok(false) };
-        self.commit(from)?;
-        self.generations.close_gap(from)?;
+        self.commit(&from)?;
+        self.generations.close_gap(&from)?;
         Ok(true)
     }
 

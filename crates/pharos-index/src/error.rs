@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use thiserror::Error;
 
 /// An error of the index.
@@ -37,9 +37,9 @@ pub enum IndexError {
     )]
     Gap {
         /// First library position that would be missing.
-        from: LibraryPosition,
+        from: LibraryPositions,
         /// First library position after the gap.
-        to: LibraryPosition,
+        to: LibraryPositions,
     },
     /// Written by a newer version of Pharos.
     #[error("{} has format {found}, but this version of pharos supports formats up to {known}: use a newer version", path.display())]

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 
 use crate::error::IndexError;
 use crate::generations::verify::{GenerationFlaw, GenerationReport};
@@ -24,8 +24,8 @@ pub trait GenerationalIndex: Index {
 
     /// Seals the open latest generation and opens the next one, so that a history can be built up to this point.
     ///
-    /// All applied changes must be committed. Returns the library position of the seal.
-    fn seal(&self) -> Result<LibraryPosition, IndexError>;
+    /// All applied changes must be committed. Returns the library positions of the seal.
+    fn seal(&self) -> Result<LibraryPositions, IndexError>;
 
     /// Serves the pending request of a builder or an operator, if any.
     ///
@@ -35,7 +35,7 @@ pub trait GenerationalIndex: Index {
 
     /// Prepares a rollback to the previous history for an owner that has not started to apply records.
     ///
-    /// If a range of the library would be missing after the rollback, the applied position is moved back to its
+    /// If a range of the library would be missing after the rollback, the applied positions are moved back to its
     /// start, so that replaying the library restores it. Returns `true` if a replay is required.
     fn close_gap(&self) -> Result<bool, IndexError>;
 
@@ -93,7 +93,7 @@ pub trait GenerationStore: Send + Sync {
     fn build_directory(&self) -> BuildDirectory;
 
     /// Opens a finished history generation that is not yet installed, for testing and warming it.
-    fn preview(&self, history: HistoryGeneration) -> Result<Arc<dyn IndexView>, IndexError>;
+    fn preview(&self, history: &HistoryGeneration) -> Result<Arc<dyn IndexView>, IndexError>;
 
     /// Leaves a request for the owner.
     fn leave_request(&self, request: BuilderRequest) -> Result<(), IndexError>;
@@ -105,10 +105,10 @@ pub trait GenerationStore: Send + Sync {
     fn clear_request(&self);
 
     /// Returns size and age of a history generation.
-    fn inventory_of(&self, history: HistoryGeneration) -> GenerationInventory;
+    fn inventory_of(&self, history: &HistoryGeneration) -> GenerationInventory;
 
     /// Returns size and age of a latest generation.
-    fn inventory_of_latest(&self, latest: LatestGeneration) -> GenerationInventory;
+    fn inventory_of_latest(&self, latest: &LatestGeneration) -> GenerationInventory;
 
     /// Checks the chain and the checksums of all its files, reading each file once.
     ///

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use pharos_text::vocabulary::Vocabulary;
 
 use crate::document::IndexChange;
@@ -11,19 +11,19 @@ use crate::generational::GenerationalIndex;
 use crate::view::IndexView;
 
 /// A searchable index of page documents.
-/// * A commit makes all applied changes visible and durable together, with the library position they came from.
+/// * A commit makes all applied changes visible and durable together, with the library positions they came from.
 ///   Changes that were applied but not committed are lost with the process and replayed from the library.
 /// * Applying the same page twice stores it once.
 /// * Views are isolated: later commits and switches of generation do not affect them.
 pub trait Index: Send + Sync {
-    /// Returns the library position up to which all changes have been applied and committed.
-    fn applied_position(&self) -> Result<LibraryPosition, IndexError>;
+    /// Returns the library positions up to which all changes have been applied and committed.
+    fn applied_positions(&self) -> Result<LibraryPositions, IndexError>;
 
     /// Applies changes in order. They become visible with the next `commit`.
     fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError>;
 
-    /// Makes all applied changes visible and durable, and records `applied` as the library position they came from.
-    fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError>;
+    /// Makes all applied changes visible and durable, and records `applied` as the library positions they came from.
+    fn commit(&self, applied: &LibraryPositions) -> Result<(), IndexError>;
 
     /// Returns the current vocabulary of the installation. Pages are segmented with the vocabulary of the time at
     /// which they were indexed.

@@ -17,7 +17,7 @@ fn url(text: &str) -> PageUrl {
 }
 
 fn at(offset: u64) -> LibraryPosition {
-    LibraryPosition { file: 1, offset }
+    LibraryPosition::new(1, offset)
 }
 
 fn copy(address: &str, offset: u64) -> PageCopy {
@@ -32,13 +32,13 @@ fn page(address: &str, body: &str, copies: Vec<PageCopy>) -> IndexDocument {
 fn index(dir: &Path, pages: &[IndexDocument]) -> EmbeddedIndex {
     let index = EmbeddedIndex::open_writer(dir, 16 << 20, 1 << 20).unwrap();
     let _builder = index.generations().lock_builder().unwrap();
-    index.commit(at(1)).unwrap();
+    index.commit(&at(1).into()).unwrap();
     index.seal().unwrap();
     let mut history = index.generations().build_directory().begin(1, 16 << 20, 1 << 20).unwrap();
     pages.iter().for_each(|page| history.add(page).unwrap());
-    let history = history.finish(at(1)).unwrap();
+    let history = history.finish(at(1).into()).unwrap();
     index.generations().install(history).unwrap();
-    index.commit(at(2)).unwrap();
+    index.commit(&at(2).into()).unwrap();
     index
 }
 
@@ -53,7 +53,7 @@ fn example(dir: &Path) -> EmbeddedIndex {
 
 fn change(index: &EmbeddedIndex, changes: Vec<IndexChange>) -> Arc<dyn IndexView> {
     index.apply(changes).unwrap();
-    index.commit(at(9)).unwrap();
+    index.commit(&at(9).into()).unwrap();
     index.view().unwrap()
 }
 
@@ -228,7 +228,7 @@ fn copies_keep_their_order_when_segments_are_merged() {
         let copies = (1..=n % 4).map(|c| copy(&address(n, c), 10 * n + c)).collect();
         history.add(&page(&address(n, 0), "keeper", copies)).unwrap();
     }
-    index.generations().install(history.finish(at(1)).unwrap()).unwrap();
+    index.generations().install(history.finish(at(1).into()).unwrap()).unwrap();
     let view = index.view().unwrap();
     for (n, c) in (0..400).flat_map(|n| (1..=n % 4).map(move |c| (n, c))) {
         let stored = view.page(url(&address(n, c)).id()).unwrap().unwrap().fields;

@@ -19,7 +19,7 @@ fn url(path: &str) -> PageUrl {
 }
 
 fn at(offset: u64) -> LibraryPosition {
-    LibraryPosition { file: 1, offset }
+    LibraryPosition::new(1, offset)
 }
 
 fn document(path: &str, body: &str) -> IndexDocument {
@@ -42,7 +42,7 @@ fn open(dir: &Path) -> EmbeddedIndex {
 /// Applies and commits changes up to a library position.
 fn change(index: &EmbeddedIndex, to: u64, changes: Vec<IndexChange>) {
     index.apply(changes).unwrap();
-    index.commit(at(to)).unwrap();
+    index.commit(&at(to).into()).unwrap();
 }
 
 /// Builds a history from the current content of the index, as `index build` does.
@@ -54,9 +54,9 @@ fn build(index: &EmbeddedIndex, to: u64) -> u64 {
     for (path, body) in texts(&*index.view().unwrap()) {
         history.add(&document(&path, &body)).unwrap();
     }
-    let history = history.finish(at(to)).unwrap();
-    generations.leave_request(BuilderRequest::Install(history)).unwrap();
-    assert_eq!(index.serve_request().unwrap(), Some(BuilderRequest::Install(history)));
+    let history = history.finish(at(to).into()).unwrap();
+    generations.leave_request(BuilderRequest::Install(history.clone())).unwrap();
+    assert_eq!(index.serve_request().unwrap(), Some(BuilderRequest::Install(history.clone())));
     history.number
 }
 
@@ -110,7 +110,7 @@ fn a_rollback_shows_no_deleted_and_no_duplicate_pages() {
     }
     assert!(dir.path().join("history-1").exists() && !dir.path().join("history-2").exists());
     assert!(matches!(index.roll_back(), Err(IndexError::NoPrevious { .. })));
-    assert_eq!(index.applied_position().unwrap(), at(300));
+    assert_eq!(index.applied_positions().unwrap(), at(300).into());
     assert!(Generations::at(dir.path()).verify().unwrap().iter().all(|report| report.flaws.is_empty()));
     // The next build gets a new number, and the previous history is kept.
     change(&index, 310, vec![put("/late", "fourth words")]);
@@ -138,9 +138,9 @@ fn the_gap_of_a_rollback_is_replayed_first() {
     history.add(&document("/a", "second words")).unwrap();
     history.add(&document("/b", "second words")).unwrap();
     index.seal().unwrap();
-    generations.install(history.finish(at(200)).unwrap()).unwrap();
+    generations.install(history.finish(at(200).into()).unwrap()).unwrap();
     let index = open_again(index, dir.path());
-    assert_eq!(index.applied_position().unwrap(), at(200));
+    assert_eq!(index.applied_positions().unwrap(), at(200).into());
     change(&index, 300, vec![put("/c", "third words")]);
 
     generations.leave_request(BuilderRequest::Rollback(2)).unwrap();
@@ -148,7 +148,7 @@ fn the_gap_of_a_rollback_is_replayed_first() {
     assert!(refused.contains("00000001:100 to 00000001:200"), "{refused}");
     assert_eq!((generations.pending_request(), now(&index).len()), (None, 3));
     assert!(index.close_gap().unwrap());
-    assert_eq!(index.applied_position().unwrap(), at(100), "the replay starts here");
+    assert_eq!(index.applied_positions().unwrap(), at(100).into(), "the replay starts here");
     change(&index, 300, vec![put("/a", "second words"), put("/b", "second words"), put("/c", "third words")]);
     let expected = now(&index);
     index.roll_back().unwrap();

@@ -537,7 +537,7 @@ mod tests {
     use super::*;
     use crate::language::filters::{Age, Filters};
     use crate::testing::open_index;
-    use pharos_core::LibraryPosition;
+    use pharos_core::{LibraryPosition, LibraryPositions};
     use pharos_index::{IndexChange, IndexDocument};
     use pharos_text::vocabulary::Vocabulary;
 
@@ -558,7 +558,7 @@ mod tests {
             }))
         });
         index.apply(changes.collect()).unwrap();
-        index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
+        index.commit(&LibraryPosition::new(1, 1).into()).unwrap();
         (dir, index)
     }
 
@@ -577,13 +577,13 @@ mod tests {
     }
 
     impl Index for CountingIndex {
-        fn applied_position(&self) -> Result<LibraryPosition, IndexError> {
-            self.index.applied_position()
+        fn applied_positions(&self) -> Result<LibraryPositions, IndexError> {
+            self.index.applied_positions()
         }
         fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError> {
             self.index.apply(changes)
         }
-        fn commit(&self, applied: LibraryPosition) -> Result<(), IndexError> {
+        fn commit(&self, applied: &LibraryPositions) -> Result<(), IndexError> {
             self.index.commit(applied)
         }
         fn vocabulary(&self) -> Arc<Vocabulary> {
@@ -631,7 +631,7 @@ mod tests {
         let url = PageUrl::parse("http://a.example/2").unwrap();
         let page = IndexDocument { body: "more keepers".into(), ..IndexDocument::new(url) };
         index.apply(vec![IndexChange::Put(Box::new(page))]).unwrap();
-        index.commit(LibraryPosition { file: 1, offset: 2 }).unwrap();
+        index.commit(&LibraryPosition::new(1, 2).into()).unwrap();
         let response = search.complete(*pending).unwrap();
         assert_eq!(response.total, 2);
         assert_eq!(response.generation, search.view().unwrap().state_id());

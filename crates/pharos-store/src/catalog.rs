@@ -12,7 +12,7 @@ mod sqlite;
 use std::path::Path;
 use std::sync::Arc;
 
-use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
+use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteId, SiteName, Timestamp};
 
 use crate::StoreError;
 pub use change::{
@@ -35,22 +35,24 @@ pub const MAX_FAILURES_SCANNED: usize = 20_000;
 ///
 /// Implementations guarantee:
 ///
-/// * `apply` is one transaction: it stores all changes and the new position, or nothing.
+/// * `apply` is one transaction: it stores all changes and the new positions, or nothing.
 /// * A replay may overlap. Changes up to a position that has been applied change nothing. Changes applied again
 ///   together with newer ones have the effect of the newer ones alone.
 /// * The division of a list of changes into batches has no effect on the result.
 /// * A page has one entry, however often it is discovered.
-/// * The current version of a page is its response with the greatest (time, position), in whatever order responses
-///   arrive: imports deliver old captures after newer ones.
+/// * The current version of a page is its response with the greatest (time, position) in the order of
+///   [`LibraryPosition::sort_key`], in whatever order responses arrive: imports deliver old captures after newer ones.
 /// * Removed pages and sites stay removed, whatever changes precede or follow.
 /// * Readers see the state between two `apply` calls, never a partial batch.
 pub trait Catalog: Send + Sync {
-    /// Returns the library position up to which all records have been applied.
-    fn applied_position(&self) -> Result<LibraryPosition, StoreError>;
+    /// Returns the library positions up to which all records have been applied.
+    fn applied_positions(&self) -> Result<LibraryPositions, StoreError>;
 
-    /// Applies changes in order and records `position` as the applied position. A batch that was applied before
-    /// changes nothing, but its outdated responses are returned again.
-    fn apply(&self, changes: &[CatalogChange], position: LibraryPosition) -> Result<ApplyResult, StoreError>;
+    /// Applies changes in order and advances the applied positions to `reached`, the ends of the records that the
+    /// changes come from. A batch that was applied before changes nothing, but its outdated responses are returned
+    /// again.
+    fn apply(&self, changes: &[CatalogChange], reached: &LibraryPositions)
+    -> Result<ApplyResult, StoreError>;
 
     /// Returns the rules of the current crawl, or `None` if no crawl was ever started.
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError>;

@@ -319,8 +319,8 @@ mod tests {
     }
 
     fn stored(address: &str, depth: u32, hops: u32, content: RecordContent) -> StoredRecord {
-        let position = LibraryPosition { file: 1, offset: 100 };
-        let next = LibraryPosition { file: 1, offset: 200 };
+        let position = LibraryPosition::new(1, 100);
+        let next = LibraryPosition::new(1, 200);
         StoredRecord {
             position,
             next,

@@ -53,4 +53,4 @@ pub use library::{
     DiskLibrary, Library, LibraryEvent, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent,
     RecordKind, StoredRecord,
 };
-pub use pharos_core::LibraryPosition;
+pub use pharos_core::{LibraryPosition, LibraryPositions};

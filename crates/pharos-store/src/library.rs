@@ -14,7 +14,7 @@ mod write_queue;
 
 use std::path::PathBuf;
 
-use pharos_core::LibraryPosition;
+use pharos_core::{LibraryPosition, LibraryPositions};
 
 use crate::StoreError;
 pub use check::{LibraryFileDefect, LibraryFileDefectKind};
@@ -28,7 +28,7 @@ pub use warc::payload_digest;
 pub use warc_writer::WarcWriter;
 pub use write_queue::LibraryWriteOptions;
 
-/// An append-only sequence of records.
+/// An append-only store of records: one log per writer, each a sequence.
 ///
 /// Implementations guarantee:
 ///
@@ -50,8 +50,8 @@ pub trait Library: Send + Sync {
     /// Closes the current volume, so that all records so far are in volumes that can be compacted.
     fn seal(&self) -> Result<(), StoreError>;
 
-    /// Returns the position after the last record.
-    fn end(&self) -> Result<LibraryPosition, StoreError>;
+    /// Returns the position after the last record of each log.
+    fn end(&self) -> Result<LibraryPositions, StoreError>;
 
     /// Returns the record at a position that `append` or `scan` returned.
     fn read(&self, position: LibraryPosition) -> Result<StoredRecord, StoreError>;
@@ -63,9 +63,26 @@ pub trait Library: Send + Sync {
         matches!(content, Ok(RecordContent::Response(_) | RecordContent::Revisit(_)))
     }
 
-    /// Iterates over all records from a position up to another, or up to the end. A damaged range is returned as one
-    /// error, and the scan continues after it.
+    /// Iterates over the records of one log from a position up to another, or up to the end. A damaged range is
+    /// returned as one error, and the scan continues after it.
     fn scan(&self, from: LibraryPosition, to: Option<LibraryPosition>) -> Result<RecordScan, StoreError>;
+
+    /// Iterates over the records of all logs, one log after another, like [`scan`](Library::scan).
+    fn scan_logs(
+        &self,
+        from: &LibraryPositions,
+        to: Option<&LibraryPositions>,
+    ) -> Result<RecordScan, StoreError> {
+        let ends = match to {
+            Some(to) => to.clone(),
+            None => self.end()?,
+        };
+        let mut scans = Vec::new();
+        for end in ends.iter() {
+            scans.push(self.scan(from.get(end.log), to.map(|_| end))?);
+        }
+        Ok(Box::new(scans.into_iter().flatten()))
+    }
 
     /// Returns the start of each volume, in order.
     fn volumes(&self) -> Result<Vec<LibraryPosition>, StoreError>;

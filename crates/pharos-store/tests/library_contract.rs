@@ -7,8 +7,8 @@ use std::path::Path;
 use pharos_core::{PageUrl, Timestamp};
 use pharos_store::library::Revisit;
 use pharos_store::{
-    DiskLibrary, Library, LibraryEvent, LibraryPosition, LibraryRecord, LibraryWriteOptions, RawResponse,
-    RecordContent, StoreError,
+    DiskLibrary, Library, LibraryEvent, LibraryPosition, LibraryPositions, LibraryRecord,
+    LibraryWriteOptions, RawResponse, RecordContent, StoreError,
 };
 
 /// Opens a library in a directory for appending, as its owner does after every start.
@@ -88,7 +88,7 @@ fn appended_records_read_back_in_order_and_at_random(open: Open<'_>) {
         let stored = library.read(*position).unwrap();
         assert_eq!((&stored.record, stored.next), (&records[n], *next));
     }
-    assert_eq!(library.end().unwrap(), positions[29].1);
+    assert_eq!(library.end().unwrap(), positions[29].1.into());
 }
 
 fn ranges_can_be_scanned(open: Open<'_>) {
@@ -100,7 +100,13 @@ fn ranges_can_be_scanned(open: Open<'_>) {
         let urls: Vec<_> = scan.map(|s| s.unwrap().record.url).collect();
         assert_eq!(urls, (from..to).map(url).collect::<Vec<_>>(), "{from} to {to}");
     }
-    assert_eq!(library.scan(library.end().unwrap(), None).unwrap().count(), 0);
+    assert_eq!(library.scan(library.end().unwrap().get(0), None).unwrap().count(), 0);
+    assert_eq!(library.scan(LibraryPosition::start_of_log(999), None).unwrap().count(), 0);
+    let all = library.scan_logs(&LibraryPositions::START, None).unwrap();
+    assert_eq!(all.count(), positions.len());
+    let middle = positions[9].1.into();
+    let first_half = library.scan_logs(&LibraryPositions::START, Some(&middle)).unwrap();
+    assert_eq!(first_half.count() + library.scan_logs(&middle, None).unwrap().count(), positions.len());
 }
 
 fn records_survive_reopening(open: Open<'_>) {
@@ -137,7 +143,7 @@ fn revisits_resolve_to_their_content(open: Open<'_>) {
 fn unknown_positions_are_errors(open: Open<'_>) {
     let (_dir, library) = fresh(open);
     let (position, next) = library.append(&[page(1)]).unwrap()[0];
-    let elsewhere = [next, LibraryPosition { file: 999, offset: 0 }];
+    let elsewhere = [next, LibraryPosition::new(999, 0), LibraryPosition { log: 999, ..position }];
     for nowhere in elsewhere {
         assert!(matches!(library.read(nowhere), Err(StoreError::NoRecord(_))), "{nowhere}");
     }

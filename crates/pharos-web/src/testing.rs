@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use pharos_core::{Config, LibraryPosition, PageUrl, Timestamp};
+use pharos_core::{Config, LibraryPosition, LibraryPositions, PageUrl, Timestamp};
 use pharos_engine::Stores;
 use pharos_engine::build::runner::BuildRunner;
 use pharos_index::{IndexChange, IndexDocument};
@@ -52,7 +52,7 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
     let data = DataDir::at(dir.path());
     let stores = test_stores(&data);
-    let library = stores.own_library(LibraryPosition::START, at).unwrap();
+    let library = stores.own_library(&LibraryPositions::START, at).unwrap();
     let index = stores.own_index().unwrap();
     for page in pages {
         let html =
@@ -75,7 +75,7 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
         };
         index.apply(vec![IndexChange::Put(Box::new(document))]).unwrap();
     }
-    index.commit(library.end().unwrap()).unwrap();
+    index.commit(&library.end().unwrap()).unwrap();
     let metrics = install_metrics().unwrap();
     let logs = Logs::open(&data, &config, SystemCounters::default);
     let search = SearchService::open(index, logs, &data.models(), &config).unwrap();
@@ -104,8 +104,9 @@ fn test_stores(data: &DataDir) -> Stores {
 /// Applies changes to the catalog.
 pub(crate) fn apply_changes(dir: &TempDir, changes: &[CatalogChange]) {
     let catalog = test_stores(&DataDir::at(dir.path())).own_catalog().unwrap();
-    let position = catalog.applied_position().unwrap();
-    catalog.apply(changes, LibraryPosition { offset: position.offset + 1, ..position }).unwrap();
+    let position = catalog.applied_positions().unwrap().get(0);
+    let reached = LibraryPosition { offset: position.offset + 1, ..position };
+    catalog.apply(changes, &reached.into()).unwrap();
 }
 
 /// A response.

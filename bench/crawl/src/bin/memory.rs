@@ -105,7 +105,7 @@ fn fill(path: &Path, port: u16, pages: u64) -> Outcome<()> {
             Ok(CatalogChange::Found(DiscoveredLink { anchor: "The harbour at night".into(), ..DiscoveredLink::new(url, depth, at) }))
         });
         let changes = found.collect::<Outcome<Vec<CatalogChange>>>()?;
-        catalog.apply(&changes, LibraryPosition { file: 1, offset: batch + 1 })?;
+        catalog.apply(&changes, &LibraryPosition::new(1, batch + 1).into())?;
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
     let (sender, absorbed) = mpsc::unbounded_channel();
     let absorber = CatalogWriter {
         scoping: CrawlScope::load(&*catalog, &config)?,
-        at: catalog.applied_position()?,
+        at: catalog.applied_positions()?.get(0),
         catalog: catalog.clone(),
         config: config.clone(),
         port: port.parse()?,
@@ -202,7 +202,7 @@ impl CatalogWriter {
             let stored = StoredRecord { position, next: self.at, record };
             all.extend(interpret(&mut self.scoping, &self.config, &stored, facts.as_ref()).catalog);
         }
-        let applied = self.catalog.apply(&all, self.at)?;
+        let applied = self.catalog.apply(&all, &self.at.into())?;
         Ok(AppliedRecords { pages, due_sites: applied.due_sites, ..AppliedRecords::default() })
     }
 

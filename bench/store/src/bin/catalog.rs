@@ -108,7 +108,7 @@ struct Ours {
 impl Ours {
     fn apply(&mut self, changes: &[CatalogChange]) -> Outcome<()> {
         self.applied += 1;
-        self.catalog.apply(changes, LibraryPosition { file: 1, offset: self.applied })?;
+        self.catalog.apply(changes, &LibraryPosition::new(1, self.applied).into())?;
         Ok(())
     }
 }

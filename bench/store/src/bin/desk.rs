@@ -110,7 +110,7 @@ impl Web {
         let attempt = 1 + (random >> 8) as u32 % 3;
         let outcome = match random % 60 {
             0..6 => {
-                let position = LibraryPosition { file: 1, offset: n + 1 };
+                let position = LibraryPosition::new(1, n + 1);
                 let indexable = random & 64 == 0;
                 Some(VisitOutcome::Responded(ResponseSummary {
                     status: 200,
@@ -167,7 +167,7 @@ fn fill(catalog: &SqliteCatalog, web: &Web) -> Given<()> {
     while n < web.pages {
         let end = (n + BATCH).min(web.pages);
         let changes: Vec<CatalogChange> = (n..end).flat_map(|n| web.changes(n)).collect();
-        catalog.apply(&changes, LibraryPosition { file: 1, offset: end })?;
+        catalog.apply(&changes, &LibraryPosition::new(1, end).into())?;
         n = end;
     }
     // Some servers send Retry-After, and some sites are mirrors.
@@ -180,7 +180,7 @@ fn fill(catalog: &SqliteCatalog, web: &Web) -> Given<()> {
             changes.push(CatalogChange::Alias { home: home(site)?, of: home(site - 1)? });
         }
     }
-    catalog.apply(&changes, LibraryPosition { file: 2, offset: 1 })?;
+    catalog.apply(&changes, &LibraryPosition::new(2, 1).into())?;
     Ok(())
 }
 
@@ -197,7 +197,7 @@ fn keep_writing(catalog: &SqliteCatalog, web: &Web, stop: &AtomicBool, pages: &A
                 Ok(CatalogChange::Found(DiscoveredLink::new(url, 4, Timestamp::from_millis(1_795_000_000_000))))
             })
             .collect::<Given<_>>()?;
-        catalog.apply(&changes, LibraryPosition { file: 3, offset: batch })?;
+        catalog.apply(&changes, &LibraryPosition::new(3, batch).into())?;
         pages.fetch_add(3_200, Ordering::Relaxed);
     }
     Ok(())

@@ -430,7 +430,7 @@ mod tests {
         let catalog = open_catalog(dir.path());
         let at = Timestamp::from_millis(1_000);
         let found = |address: &str, depth| CatalogChange::Found(DiscoveredLink::new(url(address), depth, at));
-        let position = LibraryPosition { file: 1, offset: 9 };
+        let position = LibraryPosition::new(1, 9);
         let answered =
             VisitOutcome::Responded(ResponseSummary { status: 200, position, ..ResponseSummary::default() });
         let robots = b"user-agent: *\ndisallow: /secret/".to_vec();
@@ -456,7 +456,7 @@ mod tests {
                 before: None,
             }),
         ];
-        catalog.apply(&changes, LibraryPosition { file: 1, offset: 100 }).unwrap();
+        catalog.apply(&changes, &LibraryPosition::new(1, 100).into()).unwrap();
         let config = CrawlConfig { max_depth: 9, max_pages_per_site: 1, ..CrawlConfig::default() };
         let explain_url = |requested: &str| explain(Some(&*catalog), &config, &[], requested).unwrap();
         let home = explain_url("http://a.example/");

@@ -315,7 +315,7 @@ mod tests {
 
         fn apply(&mut self, change: CatalogChange) {
             self.end += 1;
-            self.catalog.apply(&[change], LibraryPosition { file: 1, offset: self.end }).unwrap();
+            self.catalog.apply(&[change], &LibraryPosition::new(1, self.end).into()).unwrap();
         }
 
         fn found(&mut self, page: &str) {
@@ -323,7 +323,7 @@ mod tests {
         }
 
         fn answered(&mut self, page: &str, text: u64) {
-            let position = LibraryPosition { file: 1, offset: self.end };
+            let position = LibraryPosition::new(1, self.end);
             let outcome = VisitOutcome::Responded(ResponseSummary {
                 status: 200,
                 position,

@@ -296,7 +296,7 @@ fn apply_record(
     let page = PageObject { title: "words".into(), ..PageObject::default() };
     let summary = PageSummary { page, links, digest: 1, ..PageSummary::default() };
     let meaning = interpret(scope, config, &StoredRecord { position, next, record }, Some(&summary));
-    catalog.apply(&meaning.catalog, next).unwrap().due_sites
+    catalog.apply(&meaning.catalog, &next.into()).unwrap().due_sites
 }
 
 fn links(base: &PageUrl, response: &RawResponse) -> Vec<Link> {

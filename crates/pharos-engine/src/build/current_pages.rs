@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, Link, PageId, PageObject, PageUrl, SiteId, Timestamp};
+use pharos_core::{LibraryPosition, LibraryPositions, Link, PageId, PageObject, PageUrl, SiteId, Timestamp};
 use pharos_html::cleaning::SiteTemplate;
 use pharos_store::derived::{DerivedItem, DerivedPage};
 use pharos_store::{DataDir, DerivedReader, Library, StoreError};
@@ -75,7 +75,7 @@ impl<'a> CurrentPages<'a> {
 
     /// Finds the current pages as of a library position, or of the whole library.
     pub(crate) fn find_up_to(
-        to: Option<LibraryPosition>,
+        to: Option<&LibraryPositions>,
         data: &DataDir,
         config: &'a Config,
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
@@ -92,9 +92,9 @@ impl<'a> CurrentPages<'a> {
         self.survey.current.len() as u64
     }
 
-    /// Returns the library position up to which pages are included.
-    pub(crate) fn to(&self) -> LibraryPosition {
-        self.survey.to
+    /// Returns the library positions up to which pages are included.
+    pub(crate) fn to(&self) -> &LibraryPositions {
+        &self.survey.to
     }
 
     /// Returns the redirecting pages and their targets.
@@ -151,7 +151,7 @@ impl<'a> CurrentPages<'a> {
         each: LinkVisitor<'_>,
     ) -> Result<(), EngineError> {
         let mut done = 0;
-        for piece in self.derived.links(LibraryPosition::START, self.survey.to) {
+        for piece in self.ranges().flat_map(|(from, to)| self.derived.links(from, to)) {
             match piece? {
                 DerivedItem::Present(page) if self.is_current(page.url.id(), page.position) => {
                     each(&page.url, &page.links)?;
@@ -176,7 +176,7 @@ impl<'a> CurrentPages<'a> {
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
         each: PageVisitor<'_>,
     ) -> Result<(), EngineError> {
-        let pieces = self.derived.pages_without_links(LibraryPosition::START, self.survey.to);
+        let pieces = self.ranges().flat_map(|(from, to)| self.derived.pages_without_links(from, to));
         self.visit_pieces(pieces, check, each)
     }
 
@@ -186,8 +186,13 @@ impl<'a> CurrentPages<'a> {
         check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
         each: PageVisitor<'_>,
     ) -> Result<(), EngineError> {
-        let pieces = self.derived.pages(LibraryPosition::START, self.survey.to);
+        let pieces = self.ranges().flat_map(|(from, to)| self.derived.pages(from, to));
         self.visit_pieces(pieces, check, each)
+    }
+
+    /// Returns the surveyed range of each log.
+    fn ranges(&self) -> impl Iterator<Item = (LibraryPosition, LibraryPosition)> {
+        self.survey.to.iter().map(|to| (LibraryPosition::start_of_log(to.log), to))
     }
 
     fn visit_pieces(

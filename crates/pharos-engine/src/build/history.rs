@@ -9,7 +9,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use pharos_core::config::Config;
 use pharos_index::generations::HistoryGeneration;
 use pharos_index::{BuilderRequest, GenerationStore, HistoryBuilder, IndexError};
@@ -56,12 +56,12 @@ pub enum BuildProgress {
 }
 
 /// The outcome of a build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct BuildSummary {
     pub generation: u64,
     pub pages: u64,
-    /// Library position up to which the generation was built.
-    pub to: LibraryPosition,
+    /// Library positions up to which the generation was built.
+    pub to: LibraryPositions,
     /// Pages reused from an interrupted build.
     pub saved: u64,
 }
@@ -77,8 +77,8 @@ struct BuiltGeneration {
 }
 
 impl BuiltGeneration {
-    fn summary(&self) -> BuildSummary {
-        let Self { history, pages, saved } = *self;
+    fn into_summary(self) -> BuildSummary {
+        let Self { history, pages, saved } = self;
         BuildSummary { generation: history.number, pages, to: history.to, saved }
     }
 }
@@ -102,16 +102,16 @@ pub fn build_history(
     if !resumed {
         let open = generations.current()?.open().number;
         let seal = BuilderRequest::Seal(open);
-        request_owner(&stores, &*generations, seal, &mut || check(BuildProgress::Sealing))?;
+        request_owner(&stores, &*generations, &seal, &mut || check(BuildProgress::Sealing))?;
     }
     let built = build_generation(data, config, &*generations, planned, &mut check)?;
-    let install = BuilderRequest::Install(built.history);
-    request_owner(&stores, &*generations, install, &mut || check(BuildProgress::Switching))?;
+    let install = BuilderRequest::Install(built.history.clone());
+    request_owner(&stores, &*generations, &install, &mut || check(BuildProgress::Switching))?;
     info!(generation = built.history.number, pages = built.pages, "installed a new history generation");
     if resumed {
-        apply_remaining(&stores, config, built.history.to)?;
+        apply_remaining(&stores, config, &built.history.to)?;
     }
-    Ok(built.summary())
+    Ok(built.into_summary())
 }
 
 /// Replaces all generations by a new one built from the library, as the owner of the data directory.
@@ -136,9 +136,9 @@ pub(crate) fn rebuild_index(
     }
     let built = build_generation(data, config, &*generations, None, check)?;
     check(BuildProgress::Switching)?;
-    generations.start_over(Some(built.history))?;
+    generations.start_over(Some(built.history.clone()))?;
     info!(generation = built.history.number, pages = built.pages, "rebuilt the index");
-    Ok(built.summary())
+    Ok(built.into_summary())
 }
 
 /// Builds a generation up to the end of the library, or resumes one. It is not installed yet.
@@ -149,12 +149,12 @@ fn build_generation(
     planned: Option<PlannedBuild>,
     check: ProgressCheck<'_>,
 ) -> Result<BuiltGeneration, EngineError> {
-    let to = planned.as_ref().map(|planned| planned.plan.to);
+    let to = planned.as_ref().map(|planned| &planned.plan.to);
     let pages = CurrentPages::find_up_to(to, data, config, &mut |n| check(BuildProgress::Surveying(n)))?;
-    let (total, to) = (pages.count(), pages.to());
+    let (total, to) = (pages.count(), pages.to().clone());
     let mut planned = match planned {
         Some(planned) => planned,
-        None => plan::start(config, generations, to)?,
+        None => plan::start(config, generations, to.clone())?,
     };
     let relations = match planned.relations.take() {
         Some(relations) => relations,
@@ -176,7 +176,7 @@ fn build_generation(
             let mut body = page.text.clone();
             // Templates are learnt from all pages, also from those already indexed.
             templates.strip(url, &mut body);
-            if reached.is_some_and(|reached| position <= reached) {
+            if reached.is_some_and(|reached| position.sort_key() <= reached.sort_key()) {
                 return Ok(());
             }
             let mut document = index_document(url, at, position, page, body);
@@ -201,13 +201,13 @@ fn build_generation(
     check(BuildProgress::Verifying)?;
     let pages = builder.pages();
     let history = builder.finish(to)?;
-    if let Err(error) = warm_up(data, config, generations, history, &relations, check) {
+    if let Err(error) = warm_up(data, config, generations, &history, &relations, check) {
         if matches!(error, EngineError::Stopped) {
             return Err(error);
         }
         warn!(%error, "warm-up queries on the new generation failed");
     }
-    let written = write_phrase_index(data, config, generations, history, &relations, &mut || {
+    let written = write_phrase_index(data, config, generations, &history, &relations, &mut || {
         check(BuildProgress::Verifying)
     });
     if let Err(error) = written {
@@ -247,9 +247,9 @@ fn open_builder(
 ///
 /// A running owner that indexes has already done so. Without an owner, this process takes its place temporarily. An
 /// owner that only crawls leaves these records to the next build.
-fn apply_remaining(stores: &Stores, config: &Config, to: LibraryPosition) -> Result<(), EngineError> {
+fn apply_remaining(stores: &Stores, config: &Config, to: &LibraryPositions) -> Result<(), EngineError> {
     let data = stores.data();
-    if stores.library()?.end()? <= to {
+    if to.covers_all(&stores.library()?.end()?) {
         return Ok(());
     }
     let owner = match data.own("index build") {
@@ -268,12 +268,12 @@ fn apply_remaining(stores: &Stores, config: &Config, to: LibraryPosition) -> Res
 pub(crate) fn request_owner(
     stores: &Stores,
     generations: &dyn GenerationStore,
-    request: BuilderRequest,
+    request: &BuilderRequest,
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let deadline = Instant::now() + OWNER_TIMEOUT;
     keep_going()?;
-    generations.leave_request(request)?;
+    generations.leave_request(request.clone())?;
     loop {
         match stores.data().own(if matches!(request, BuilderRequest::Rollback(_)) {
             "index rollback"
@@ -292,7 +292,7 @@ pub(crate) fn request_owner(
             Err(StoreError::InUse { owner, .. }) => {
                 // The owner removes a request once it is handled. A second request must not be filed before that, or it would be
                 // removed unhandled.
-                if generations.pending_request() != Some(request) {
+                if generations.pending_request().as_ref() != Some(request) {
                     let fulfilled = is_fulfilled(generations, request)?;
                     return if fulfilled { Ok(()) } else { Err(EngineError::RequestRefused { owner }) };
                 }
@@ -314,12 +314,12 @@ pub(crate) fn request_owner(
     }
 }
 
-fn is_fulfilled(generations: &dyn GenerationStore, request: BuilderRequest) -> Result<bool, EngineError> {
+fn is_fulfilled(generations: &dyn GenerationStore, request: &BuilderRequest) -> Result<bool, EngineError> {
     let current = generations.current()?;
     Ok(match request {
-        BuilderRequest::Seal(number) => current.open().number > number,
-        BuilderRequest::Install(history) => current.history == Some(history),
-        BuilderRequest::Rollback(number) => current.history.is_none_or(|history| history.number != number),
+        BuilderRequest::Seal(number) => current.open().number > *number,
+        BuilderRequest::Install(history) => current.history.as_ref() == Some(history),
+        BuilderRequest::Rollback(number) => current.history.is_none_or(|history| history.number != *number),
     })
 }
 
@@ -398,7 +398,7 @@ mod tests {
         });
         let again = again.unwrap();
         let end = test_stores(&interrupted).library().unwrap().end().unwrap();
-        assert_eq!((again.saved, again.pages, again.to), (256, built.pages, end));
+        assert_eq!((again.saved, again.pages, again.to), (256, built.pages, end.clone()));
         assert!(
             !steps.iter().any(|step| matches!(step, BuildProgress::Comparing(..) | BuildProgress::Sealing))
         );

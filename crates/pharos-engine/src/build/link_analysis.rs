@@ -150,7 +150,7 @@ pub(crate) fn analyse_links(
         );
     }
     let now = SystemClock.now().millis() / 1000;
-    Ok(builder.finish(pages.to(), now)?)
+    Ok(builder.finish(pages.to().clone(), now)?)
 }
 
 /// Completes index documents with the results of the link analysis.

@@ -22,7 +22,7 @@ pub(crate) fn write_phrase_index(
     data: &DataDir,
     config: &Config,
     generations: &dyn GenerationStore,
-    history: HistoryGeneration,
+    history: &HistoryGeneration,
     relations: &Relations,
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {

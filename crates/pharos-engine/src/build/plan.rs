@@ -6,7 +6,7 @@
 //! another plan is discarded.
 
 use pharos_core::config::Config;
-use pharos_core::{Clock as _, LibraryPosition, SystemClock};
+use pharos_core::{Clock as _, LibraryPositions, SystemClock};
 use pharos_graph::Relations;
 use pharos_index::{BuildPlan, GenerationStore};
 use xxhash_rust::xxh3::xxh3_64;
@@ -28,13 +28,14 @@ pub(crate) fn find_resumable(
     generations: &dyn GenerationStore,
 ) -> Result<Option<PlannedBuild>, EngineError> {
     let Some(plan) = generations.build_directory().plan() else { return Ok(None) };
-    let is_newer = generations.current()?.history.is_none_or(|history| history.to <= plan.to);
-    if plan.rules != settings_fingerprint(config) || !is_newer || stores.library()?.end()? < plan.to {
+    let is_newer = generations.current()?.history.is_none_or(|history| plan.to.covers_all(&history.to));
+    let is_complete = stores.library()?.end()?.covers_all(&plan.to);
+    if plan.rules != settings_fingerprint(config) || !is_newer || !is_complete {
         return Ok(None);
     }
     let relations = Relations::open(&stores.data().graph())
         .ok()
-        .filter(|relations| relations.library_position() == plan.to);
+        .filter(|relations| *relations.library_positions() == plan.to);
     match (plan.relations, relations) {
         // The saved pages were completed with link-analysis results that no longer exist.
         (Some(built), relations) if relations.as_ref().is_none_or(|r| r.built() != built) => Ok(None),
@@ -50,7 +51,7 @@ pub(crate) fn find_resumable(
 pub(crate) fn start(
     config: &Config,
     generations: &dyn GenerationStore,
-    to: LibraryPosition,
+    to: LibraryPositions,
 ) -> Result<PlannedBuild, EngineError> {
     let build = generations.build_directory();
     build.discard()?;

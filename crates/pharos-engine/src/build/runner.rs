@@ -91,7 +91,7 @@ impl BuildRunner {
         let outcome = match &built {
             Ok(built) => {
                 info!(generation = built.generation, pages = built.pages, "built a new history");
-                Ok(*built)
+                Ok(built.clone())
             }
             Err(error) => {
                 warn!(%error, "building a new history failed; searches use the old one");

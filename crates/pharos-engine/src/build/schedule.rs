@@ -47,9 +47,9 @@ impl IndexSize {
 /// Returns the completion time of the history generation; without one, the start of latest.
 fn last_build_time(generations: &dyn GenerationStore) -> Result<Option<Timestamp>, IndexError> {
     let current = generations.current()?;
-    Ok(match (current.history, current.latest.first()) {
+    Ok(match (&current.history, current.latest.first()) {
         (Some(history), _) => generations.inventory_of(history).since,
-        (None, Some(first)) => generations.inventory_of_latest(*first).since,
+        (None, Some(first)) => generations.inventory_of_latest(first).since,
         (None, None) => None,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, Timestamp};
+use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteId, Timestamp};
 use pharos_store::catalog::Removal;
 use pharos_store::interpret::{RecordOutcome, redirect_target};
 use pharos_store::{Library, RecordContent, StoreError, StoredRecord};
@@ -24,8 +24,8 @@ pub(crate) struct LibrarySurvey {
     /// Pages and sites removed permanently by operators.
     pub(crate) removed_pages: HashSet<PageId>,
     pub(crate) removed_sites: HashSet<SiteId>,
-    /// End of the surveyed range.
-    pub(crate) to: LibraryPosition,
+    /// Ends of the surveyed ranges.
+    pub(crate) to: LibraryPositions,
 }
 
 /// Surveys the library up to its end or to `to`. `check` receives the number of records every 1024 records.
@@ -33,12 +33,12 @@ pub(crate) struct LibrarySurvey {
 /// Damaged records are reported and skipped.
 pub(crate) fn survey_library(
     library: &dyn Library,
-    to: Option<LibraryPosition>,
+    to: Option<&LibraryPositions>,
     check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
 ) -> Result<LibrarySurvey, EngineError> {
     let mut surveyor = Surveyor::default();
     let mut records = 0;
-    for stored in library.scan(LibraryPosition::START, to)? {
+    for stored in library.scan_logs(&LibraryPositions::START, to)? {
         let stored = match stored {
             Err(damage @ StoreError::Damaged { .. }) => {
                 warn!("{damage}");
@@ -53,8 +53,15 @@ pub(crate) fn survey_library(
         }
     }
     let mut survey = surveyor.finish();
-    survey.to = to.unwrap_or(survey.to);
+    if let Some(to) = to {
+        survey.to = to.clone();
+    }
     Ok(survey)
+}
+
+/// Returns the key that orders the versions of a page: by time, then by position.
+fn order((at, position): (Timestamp, LibraryPosition)) -> (Timestamp, u64) {
+    (at, position.sort_key())
 }
 
 /// Collects the survey from records in library order.
@@ -73,12 +80,12 @@ pub(crate) struct Surveyor {
     copies: HashSet<(SiteId, bool)>,
     /// Pages with the scheme https.
     secure: HashSet<PageId>,
-    to: LibraryPosition,
+    to: LibraryPositions,
 }
 
 impl Surveyor {
     pub(crate) fn add(&mut self, stored: &StoredRecord) {
-        self.to = stored.next;
+        self.to.advance(stored.next);
         let record = &stored.record;
         let (id, at) = (record.url.id(), record.at);
         let outcome = RecordOutcome::from_record(record);
@@ -126,7 +133,7 @@ impl Surveyor {
         {
             self.redirects.insert(id, (stored.position, target));
         }
-        if self.current.get(&id).is_none_or(|current| *current < version) {
+        if self.current.get(&id).is_none_or(|current| order(*current) < order(version)) {
             self.current.insert(id, version);
             self.refused.remove(&id);
         }
@@ -191,7 +198,7 @@ mod tests {
         let mut surveyor = Surveyor::default();
         for (second, content) in (1..).zip(contents) {
             let record = LibraryRecord::new(url.clone(), Timestamp::from_millis(second * 1000), content);
-            let position = LibraryPosition { file: 1, offset: second as u64 };
+            let position = LibraryPosition::new(1, second as u64);
             surveyor.add(&StoredRecord { position, next: position, record });
         }
         let LibrarySurvey { first_seen, current, .. } = surveyor.finish();

@@ -29,7 +29,7 @@ pub(crate) fn warm_up(
     data: &DataDir,
     config: &Config,
     generations: &dyn GenerationStore,
-    history: HistoryGeneration,
+    history: &HistoryGeneration,
     relations: &Relations,
     check: ProgressCheck<'_>,
 ) -> Result<u64, EngineError> {

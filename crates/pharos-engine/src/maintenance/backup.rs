@@ -16,7 +16,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use pharos_core::config::Config;
-use pharos_core::{Clock as _, LibraryPosition, SystemClock};
+use pharos_core::{Clock as _, LibraryPositions, SystemClock};
 use pharos_files::NewFile;
 use pharos_graph::relations::newest_folder;
 use pharos_index::generations::HistoryGeneration;
@@ -56,8 +56,8 @@ struct BackupManifest {
     taken: String,
     /// Number of backups made into this directory.
     round: u64,
-    /// End of the copied library.
-    end: LibraryPosition,
+    /// Ends of the copied logs of the library.
+    end: LibraryPositions,
     history: Option<HistoryGeneration>,
     /// `true` if the data directory had an index.
     searchable: bool,
@@ -85,8 +85,8 @@ pub struct BackupSummary {
     pub bytes: u64,
     /// Bytes copied by this run; the others were already in the backup.
     pub copied: u64,
-    /// Position up to which the library was copied.
-    pub end: LibraryPosition,
+    /// Positions up to which the library was copied.
+    pub end: LibraryPositions,
 }
 
 /// The outcome of a restore.
@@ -236,7 +236,7 @@ impl BackupRun<'_> {
         if !self.copy_history()?
             || !self.copy_graph()?
             || !self.copy_derived()?
-            || !self.copy_library(library, applied)?
+            || !self.copy_library(library, &applied)?
         {
             return Ok(None);
         }
@@ -255,15 +255,15 @@ impl BackupRun<'_> {
             files: self.manifest.files.len() as u64,
             bytes: self.manifest.files.iter().map(|entry| entry.size).sum(),
             copied: self.copied,
-            end: self.manifest.end,
+            end: self.manifest.end.clone(),
         }))
     }
 
     /// Copies the catalog in one transaction and returns the position it has applied.
-    fn copy_catalog(&mut self, round: u64) -> Result<LibraryPosition, EngineError> {
-        let Some(catalog) = self.stores.catalog()? else { return Ok(LibraryPosition::START) };
+    fn copy_catalog(&mut self, round: u64) -> Result<LibraryPositions, EngineError> {
+        let Some(catalog) = self.stores.catalog()? else { return Ok(LibraryPositions::START) };
         // A catalog elsewhere has its own backups; restore can also rebuild it from the library.
-        let Some(local) = catalog.local() else { return Ok(LibraryPosition::START) };
+        let Some(local) = catalog.local() else { return Ok(LibraryPositions::START) };
         let stored = format!("catalog-{round}.db");
         let path = self.to.join(&stored);
         remove_database(&path)?;
@@ -271,17 +271,17 @@ impl BackupRun<'_> {
         let (size, xxh3) = checksum(&path, u64::MAX)?;
         self.report_copied(size)?;
         self.manifest.files.push(BackupEntry { path: "catalog.db".into(), stored, size, xxh3, changed: 0 });
-        Ok(catalog.applied_position()?)
+        Ok(catalog.applied_positions()?)
     }
 
     /// Copies the history generation, which is immutable. Latest generations are rebuilt by replay.
     fn copy_history(&mut self) -> Result<bool, EngineError> {
-        self.manifest.searchable = self.stores.index()?.applied_position()? > LibraryPosition::START;
+        self.manifest.searchable = !self.stores.index()?.applied_positions()?.is_start();
         let Some(generations) = self.stores.generations() else { return Ok(true) };
         let current = generations.current()?;
         let Some(history) = current.history else { return Ok(true) };
         let copied = self.copy_folder(&generations.history_dir(history.number))?;
-        self.manifest.history = Some(history);
+        self.manifest.history = Some(history.clone());
         Ok(copied && generations.current()?.history == Some(history))
     }
 
@@ -304,15 +304,15 @@ impl BackupRun<'_> {
     fn copy_library(
         &mut self,
         library: &dyn LocalLibrary,
-        known_good: LibraryPosition,
+        known_good: &LibraryPositions,
     ) -> Result<bool, EngineError> {
-        let end = library.intact_end(known_good)?;
-        self.manifest.end = end;
+        let end = library.intact_end(known_good.get(0))?;
+        self.manifest.end = end.into();
         for (number, path) in library.files()? {
-            if number > end.file {
+            if number > end.volume {
                 break;
             }
-            let extent = if number == end.file { CopyExtent::Grown(end.offset) } else { CopyExtent::Whole };
+            let extent = if number == end.volume { CopyExtent::Grown(end.offset) } else { CopyExtent::Whole };
             if !self.copy_file(&path, extent)? {
                 return Ok(false);
             }

@@ -227,9 +227,9 @@ impl Examination {
         let open_catalog = catalog::open(stores, &mut exam)?;
         let indexed = index::open(stores, &mut exam)?;
         let related = graph::open(stores, &mut exam);
-        let index_at = indexed.as_ref().map_or(LibraryPosition::START, |indexed| indexed.at);
+        let index_at = indexed.as_ref().map(|indexed| indexed.at.clone()).unwrap_or_default();
         let library = stores.library()?;
-        let contents = library::examine(&*library, owned, index_at, &mut exam, check)?;
+        let contents = library::examine(&*library, owned, &index_at, &mut exam, check)?;
         let summary = match &open_catalog {
             Some(open_catalog) => {
                 catalog::examine(open_catalog, &*library, &contents, owned, &mut exam, check)?
@@ -238,12 +238,12 @@ impl Examination {
         };
         check(DoctorProgress::Derived)?;
         // Without a catalog, the library itself determines how much must be derived.
-        let applied = if open_catalog.is_some() { summary.applied } else { contents.end };
+        let applied = if open_catalog.is_some() { &summary.applied } else { &contents.end }.get(0);
         derived::examine(stores.data(), &*library, &contents, applied, owned, &mut exam)?;
         if let Some(indexed) = indexed {
             index::examine(&indexed, open_catalog.as_ref(), &summary, &contents, &mut exam, check)?;
         }
-        graph::examine(stores, related, contents.end, &mut exam)?;
+        graph::examine(stores, related, &contents.end, &mut exam)?;
         exam.report_lost();
         exam.report_unlisted();
         Ok(exam)

@@ -37,15 +37,15 @@ pub fn compact(
     let now = SystemClock.now();
     let mut total = CompactionStats::default();
     for volume in library.volumes()? {
-        if volume.file >= end.file {
-            break;
+        if volume.volume >= end.get(volume.log).volume {
+            continue;
         }
-        if !progress(volume.file) {
+        if !progress(volume.volume) {
             return Err(EngineError::Stopped);
         }
         // Derived data of dropped records must be removed before the records; the rest is derived again.
         let mut before_switch =
-            || DerivedWriter::open(&data.library(), pharos_html::VERSION)?.drop_file(volume.file);
+            || DerivedWriter::open(&data.library(), pharos_html::VERSION)?.drop_file(volume.volume);
         let one = library.compact(
             volume,
             &mut |stored| record_fate(&*catalog, &*library, &config.library, now, stored),
@@ -156,7 +156,7 @@ mod tests {
             .map(|((status, digest), age)| PageVersion {
                 links: 0,
                 new_links: 0,
-                position: LibraryPosition { file: 1, offset: 1000 * (count - age) },
+                position: LibraryPosition::new(1, 1000 * (count - age)),
                 at: Timestamp::EPOCH.plus(DAY * (count - age) as u32),
                 status: *status,
                 inconclusive: !StatusMeaning::from_status(*status).settles(false),
@@ -194,13 +194,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let start = LibraryPosition::START;
         let stores = test_stores(&DataDir::at(dir.path()));
-        let library = stores.own_library(start, Timestamp::EPOCH).unwrap();
+        let library = stores.own_library(&start.into(), Timestamp::EPOCH).unwrap();
         let catalog = stores.own_catalog().unwrap();
         let url = PageUrl::parse("http://example.org/").unwrap();
         let what = Removal::Page(url.clone());
-        catalog
-            .apply(&[CatalogChange::Removed(what.clone())], LibraryPosition { file: 1, offset: 9 })
-            .unwrap();
+        catalog.apply(&[CatalogChange::Removed(what.clone())], &LibraryPosition::new(1, 9).into()).unwrap();
         let events = [
             (LibraryEvent::Recrawl { whole_site: true }, RetentionAction::Keep),
             (LibraryEvent::Recrawl { whole_site: false }, RetentionAction::Keep),
@@ -221,7 +219,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let start = LibraryPosition::START;
         let stores = test_stores(&DataDir::at(dir.path()));
-        let library = stores.own_library(start, Timestamp::EPOCH).unwrap();
+        let library = stores.own_library(&start.into(), Timestamp::EPOCH).unwrap();
         let catalog = stores.own_catalog().unwrap();
         let url = PageUrl::parse("http://example.org/").unwrap();
         let visit = |day: u32, content: RecordContent| {
@@ -238,7 +236,7 @@ mod tests {
                 ..ResponseSummary::default()
             });
             let visited = CatalogChange::Visited { url: url.clone(), at, outcome, next_due: None };
-            catalog.apply(&[visited], next).unwrap();
+            catalog.apply(&[visited], &next.into()).unwrap();
             position
         };
         let page = |body: &str| {

@@ -29,7 +29,7 @@ pub fn roll_back(data: &DataDir, config: &Config) -> Result<RollbackSummary, Eng
     let generations = stores.require_generations("a rollback")?;
     let _builder = generations.lock_builder()?;
     let current = generations.current()?;
-    let (Some(history), Some(previous)) = (current.history, &current.previous) else {
+    let (Some(history), Some(previous)) = (&current.history, &current.previous) else {
         return Err(IndexError::NoPrevious { path: data.index() }.into());
     };
     let summary = RollbackSummary { from: history.number, to: previous.history.number };
@@ -42,7 +42,7 @@ pub fn roll_back(data: &DataDir, config: &Config) -> Result<RollbackSummary, Eng
         // Opening the index has already dropped a damaged history.
         if let Some(index) = engine.index()
             && let Some(index) = index.generational()
-            && generations.current()?.history == Some(history)
+            && generations.current()?.history.as_ref() == Some(history)
         {
             index.close_gap()?;
             let (_stop, never) = watch::channel(false);
@@ -50,7 +50,7 @@ pub fn roll_back(data: &DataDir, config: &Config) -> Result<RollbackSummary, Eng
             index.roll_back()?;
         }
     } else {
-        request_owner(&stores, &*generations, BuilderRequest::Rollback(history.number), &mut || Ok(()))?;
+        request_owner(&stores, &*generations, &BuilderRequest::Rollback(history.number), &mut || Ok(()))?;
     }
     info!(from = summary.from, to = summary.to, "rolled back to the previous history generation");
     Ok(summary)

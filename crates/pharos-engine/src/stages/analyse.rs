@@ -200,8 +200,8 @@ mod tests {
         let response = RawResponse { status, headers, body: body.into(), ..RawResponse::default() };
         let url = PageUrl::parse(&format!("http://example.org{path}")).unwrap();
         StoredRecord {
-            position: LibraryPosition { file: 1, offset: 5 },
-            next: LibraryPosition { file: 1, offset: 9 },
+            position: LibraryPosition::new(1, 5),
+            next: LibraryPosition::new(1, 9),
             record: LibraryRecord::new(url, Timestamp::EPOCH, RecordContent::Response(response)),
         }
     }

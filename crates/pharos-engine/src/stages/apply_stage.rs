@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, PageId, PageUrl, SiteName};
+use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteName};
 use pharos_crawl::{AppliedRecords, StoredPageInfo, rules_from_config};
 use pharos_graph::anchors::informative_anchor;
 use pharos_index::{BuilderRequest, GenerationStore, Index, IndexChange, IndexError, Query};
@@ -32,7 +32,7 @@ pub(crate) struct RecordApplier {
     generations: Option<Arc<dyn GenerationStore>>,
     catalog: Arc<dyn Catalog>,
     scope: CrawlScope,
-    catalog_at: LibraryPosition,
+    catalog_at: LibraryPositions,
     /// `None` if this run does not write derived data; a later run derives it from the library.
     derived: Option<DerivedWriter>,
     index: Option<IndexUpdater>,
@@ -43,9 +43,9 @@ struct IndexUpdater {
     index: Arc<dyn Index>,
     /// Changes not yet passed to the index.
     pending: Vec<IndexChange>,
-    /// Position up to which records were passed to the index, committed or not.
-    at: LibraryPosition,
-    committed: LibraryPosition,
+    /// Positions up to which records were passed to the index, committed or not.
+    at: LibraryPositions,
+    committed: LibraryPositions,
     last_commit: Instant,
 }
 
@@ -61,12 +61,12 @@ impl RecordApplier {
         let index = match index {
             None => None,
             Some(index) => {
-                let at = index.applied_position()?;
+                let at = index.applied_positions()?;
                 Some(IndexUpdater {
                     index,
                     pending: Vec::new(),
+                    committed: at.clone(),
                     at,
-                    committed: at,
                     last_commit: Instant::now(),
                 })
             }
@@ -75,16 +75,20 @@ impl RecordApplier {
             let config = &config.borrow().crawl;
             CrawlScope::load(&*catalog, rules_from_config(config), config.seen_memory)?
         };
-        let catalog_at = catalog.applied_position()?;
+        let catalog_at = catalog.applied_positions()?;
         let generations = stores.generations();
         Ok(Self { config, stores, generations, catalog, scope, catalog_at, derived, index, carry })
     }
 
-    /// Returns the position from which the library must be replayed for every store to catch up.
-    pub(crate) fn replay_start(&self) -> LibraryPosition {
-        let derived = self.derived.as_ref().map_or(self.catalog_at, DerivedWriter::pending_position);
-        let at = self.catalog_at.min(derived);
-        self.index.as_ref().map_or(at, |updater| updater.at.min(at))
+    /// Returns the positions from which the library must be replayed for every store to catch up.
+    pub(crate) fn replay_start(&self) -> LibraryPositions {
+        let mut start = self.catalog_at.clone();
+        if let Some(derived) = &self.derived {
+            // Derived data exists for one log.
+            let derived = derived.pending_position();
+            start.set(derived.earlier(start.get(derived.log)));
+        }
+        self.index.as_ref().map_or_else(|| start.clone(), |updater| start.lowest(&updater.at))
     }
 
     /// Returns how thoroughly pages must be analysed for the stores of this run.
@@ -102,24 +106,24 @@ impl RecordApplier {
         let config = Arc::clone(&self.config.borrow());
         let rules_before = self.scope.rules().clone();
         // Records the catalog has already applied must not reinstate the rules in force at that time.
-        let mut replay_scope = (group[0].stored.next <= self.catalog_at).then(|| self.scope.clone());
+        let mut replay_scope = self.catalog_at.covers(group[0].stored.next).then(|| self.scope.clone());
         for read in &group {
             let scope = match &mut replay_scope {
-                Some(replayed) if read.stored.next <= self.catalog_at => replayed,
+                Some(replayed) if self.catalog_at.covers(read.stored.next) => replayed,
                 _ => &mut self.scope,
             };
             let summary = read.page.as_ref().map(|analysed| &analysed.summary);
             let meaning = interpret(scope, &config.crawl, &read.stored, summary);
             let mut changes = meaning.catalog;
             effects.push((meaning.outcome, meaning.index));
-            if read.stored.next <= self.catalog_at {
+            if self.catalog_at.covers(read.stored.next) {
                 // The catalog has applied this record; only the `Visited` changes are needed, to detect outdated responses.
                 changes.retain(|change| matches!(change, CatalogChange::Visited { .. }));
             }
             all.extend(changes);
         }
-        let applied = self.catalog.apply(&all, end)?;
-        self.catalog_at = self.catalog_at.max(end);
+        let applied = self.catalog.apply(&all, &end.into())?;
+        self.catalog_at.advance(end);
         report.due_sites = applied.due_sites;
         report.new_rules = *self.scope.rules() != rules_before;
         for change in all {
@@ -148,7 +152,7 @@ impl RecordApplier {
                 })
             })
             .collect();
-        if self.index.as_ref().is_some_and(|updater| end > updater.at) {
+        if self.index.as_ref().is_some_and(|updater| !updater.at.covers(end)) {
             self.index_group(&group, &effects, &applied.outdated.into_iter().collect(), end)?;
         }
         if let Some(derived) = &mut self.derived {
@@ -165,10 +169,11 @@ impl RecordApplier {
         end: LibraryPosition,
     ) -> Result<(), EngineError> {
         let Some(updater) = &mut self.index else { return Ok(()) };
-        let at = updater.at;
+        let at = updater.at.clone();
         let before = updater.index.view()?;
         self.carry.refresh();
-        for (read, (outcome, effect)) in group.iter().zip(effects).filter(|(r, _)| r.stored.next > at) {
+        for (read, (outcome, effect)) in group.iter().zip(effects).filter(|(r, _)| !at.covers(r.stored.next))
+        {
             let record = &read.stored.record;
             let id = record.url.id();
             let mut change = match effect {
@@ -212,7 +217,7 @@ impl RecordApplier {
             updater.pending.extend(change);
         }
         updater.apply()?;
-        updater.at = end;
+        updater.at.advance(end);
         Ok(())
     }
 
@@ -220,7 +225,7 @@ impl RecordApplier {
     pub(crate) fn tick(&mut self) -> Result<(), EngineError> {
         let commit_every = self.config.borrow().index.commit_every;
         if let Some(updater) = &mut self.index
-            && updater.at > updater.committed
+            && updater.at != updater.committed
             && updater.last_commit.elapsed() >= commit_every
         {
             updater.commit()?;
@@ -273,7 +278,7 @@ impl IndexUpdater {
     /// Commits first, so that the search sees all changes applied so far.
     fn remove_site(&mut self, site: &SiteName) -> Result<(), EngineError> {
         self.apply()?;
-        self.index.commit(self.at)?;
+        self.index.commit(&self.at)?;
         let view = self.index.view()?;
         let found = view.search_addresses(&Query::Site(site.host().to_string()), usize::MAX)?;
         // The query also matches subdomains and other ports.
@@ -297,9 +302,9 @@ impl IndexUpdater {
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
-        if self.at > self.committed {
-            self.index.commit(self.at)?;
-            self.committed = self.at;
+        if self.at != self.committed {
+            self.index.commit(&self.at)?;
+            self.committed = self.at.clone();
             debug!(position = %self.at, "committed");
         }
         self.last_commit = Instant::now();
@@ -357,15 +362,20 @@ mod tests {
         history.add(&page("a.example/", &["b.example/1", "b.example/2", "sub.b.example/"])).unwrap();
         history.add(&page("b.example/3", &["b.example/4", "c.example/"])).unwrap();
         history.add(&page("b.example/5", &[])).unwrap();
-        generations.install(history.finish(LibraryPosition::START).unwrap()).unwrap();
+        generations.install(history.finish(LibraryPositions::START).unwrap()).unwrap();
 
-        let at = LibraryPosition { file: 1, offset: 1 };
+        let at = LibraryPositions::from(LibraryPosition::new(1, 1));
         let last_commit = Instant::now();
-        let mut updater =
-            IndexUpdater { index: Arc::clone(&index), pending: Vec::new(), at, committed: at, last_commit };
+        let mut updater = IndexUpdater {
+            index: Arc::clone(&index),
+            pending: Vec::new(),
+            committed: at.clone(),
+            at,
+            last_commit,
+        };
         updater.remove_site(&url("b.example/").site()).unwrap();
         updater.apply().unwrap();
-        index.commit(at).unwrap();
+        index.commit(&updater.at).unwrap();
         let view = index.view().unwrap();
         let left = view.search_addresses(&Query::All, 9).unwrap().candidates;
         let mut left: Vec<String> =

@@ -56,7 +56,7 @@ impl CarryOver {
 
 #[cfg(test)]
 mod tests {
-    use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+    use pharos_core::{LibraryPositions, PageUrl, Timestamp};
     use pharos_graph::relations::{PageContent, RelationsBuilder, RelationsOptions};
 
     use super::*;
@@ -93,7 +93,7 @@ mod tests {
         };
         builder.add_texts(vec![words("first.example/lamps", 1), words("copy.example/a/b/lamps", 2)]).unwrap();
         builder.add_link(&url("c.example/"), &url("copy.example/a/b/lamps"), "where keepers sleep").unwrap();
-        builder.finish(LibraryPosition::START, 0).unwrap();
+        builder.finish(LibraryPositions::START, 0).unwrap();
 
         let same = complete(&mut carry, 2);
         assert_eq!(same.group, Some(url("first.example/lamps").id()));

@@ -74,28 +74,30 @@ impl IngestPipeline {
     /// Applies all records that the stores have not applied. `keep_going` receives the number of records after each group.
     pub(crate) fn replay(&mut self, keep_going: &mut dyn FnMut(u64) -> bool) -> Result<(), EngineError> {
         let (started, first, mut records) = (Instant::now(), self.applier.replay_start(), 0);
-        let end = self.library.end()?;
-        // Closing a gap can advance a store far beyond the replayed file.
-        let mut from = first;
-        while from < end {
-            let (count, next) = self.replay_file(from, &mut |n| keep_going(records + n))?;
-            records += count;
-            from = next.max(self.applier.replay_start());
+        let ends = self.library.end()?;
+        for end in ends.iter() {
+            // Closing a gap can advance a store far beyond the replayed volume.
+            let mut from = first.get(end.log);
+            while from < end {
+                let (count, next) = self.replay_volume(from, &mut |n| keep_going(records + n))?;
+                records += count;
+                from = next.later(self.applier.replay_start().get(end.log));
+            }
         }
-        if first < end {
+        if !first.covers_all(&ends) {
             self.applier.finish()?;
             info!(records, from = %first, took = ?started.elapsed(), "replayed the library");
         }
         Ok(())
     }
 
-    /// Replays the rest of one file. Returns the number of records and the position to continue at.
-    fn replay_file(
+    /// Replays the rest of one volume. Returns the number of records and the position to continue at.
+    fn replay_volume(
         &mut self,
         from: LibraryPosition,
         keep_going: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(u64, LibraryPosition), EngineError> {
-        let to = LibraryPosition { file: from.file + 1, offset: 0 };
+        let to = from.next_volume();
         let mut scan = self.library.scan(from, Some(to))?;
         let mut records = 0;
         loop {
@@ -159,10 +161,11 @@ mod tests {
 
         let derived =
             || DerivedWriter::open(&data.library(), pharos_html::VERSION).unwrap().durable_position();
-        let end = engine.library().end().unwrap();
+        let ends = engine.library().end().unwrap();
+        let end = ends.get(0);
         assert!(derived() < end);
         let crawl = engine.ingest_deriving(false, &mut |_| panic!("nothing to replay")).unwrap();
-        assert_eq!(crawl.applier.replay_start(), end);
+        assert_eq!(crawl.applier.replay_start(), ends);
         let (_stop, stopped) = watch::channel(false);
         engine.ingest(&stopped).unwrap().finish().unwrap();
         assert_eq!(derived(), end);

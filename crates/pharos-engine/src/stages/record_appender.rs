@@ -180,7 +180,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let stores = test_stores(&DataDir::at(dir.path()));
         let appender = RecordAppender {
-            library: stores.own_library(LibraryPosition::START, Timestamp::EPOCH).unwrap(),
+            library: stores.own_library(&LibraryPosition::START.into(), Timestamp::EPOCH).unwrap(),
             catalog: stores.own_catalog().unwrap(),
             requests: true,
         };
@@ -196,7 +196,7 @@ mod tests {
                 ..ResponseSummary::default()
             });
             let change = CatalogChange::Visited { url, at, outcome, next_due: None };
-            appender.catalog.apply(&[change], stored.next).unwrap();
+            appender.catalog.apply(&[change], &stored.next.into()).unwrap();
             let RecordContent::Response(full) = record.content else { unreachable!() };
             assert_eq!(appender.library.response(position).unwrap().body, full.body);
             matches!(appender.library.read(position).unwrap().record.content, RecordContent::Revisit(_))

@@ -1,7 +1,7 @@
 //! Status of the index, for readers alongside the owner.
 
 use pharos_core::config::Config;
-use pharos_core::{Clock as _, LibraryPosition, SystemClock};
+use pharos_core::{Clock as _, LibraryPositions, SystemClock};
 use pharos_index::GenerationalIndex;
 use pharos_index::generations::{GenerationInventory, HistoryGeneration, LatestGeneration};
 use pharos_store::DataDir;
@@ -44,9 +44,9 @@ pub struct GenerationStatus {
     pub kind: &'static str,
     pub number: u64,
     /// Start of the library range it covers.
-    pub from: LibraryPosition,
+    pub from: LibraryPositions,
     /// End of the range; `None` for the open generation.
-    pub to: Option<LibraryPosition>,
+    pub to: Option<LibraryPositions>,
     /// Documents without copies; of latest, including tombstones.
     pub pages: u64,
     /// Bytes on disk.
@@ -59,7 +59,7 @@ pub struct GenerationStatus {
 #[derive(Clone, Debug, Serialize)]
 pub struct UnfinishedBuild {
     /// Library position up to which it builds.
-    pub to: LibraryPosition,
+    pub to: LibraryPositions,
     /// Pages saved so far.
     pub saved: u64,
     /// `true` if the next build resumes it. Otherwise versions or settings have changed.
@@ -96,14 +96,20 @@ fn describe_generations(
         bytes: found.bytes,
         since: found.since.map(|since| since.to_string()),
     };
-    let history = |history: HistoryGeneration| {
+    let history = |history: &HistoryGeneration| {
         let found = generations.inventory_of(history);
-        described("history", history.number, LibraryPosition::START, Some(history.to), found)
+        described("history", history.number, LibraryPositions::START, Some(history.to.clone()), found)
     };
-    let chain = |latest: &[LatestGeneration], end: Option<LibraryPosition>| {
-        let ends = latest.iter().skip(1).map(|next| Some(next.from)).chain([end]);
+    let chain = |latest: &[LatestGeneration], end: Option<LibraryPositions>| {
+        let ends = latest.iter().skip(1).map(|next| Some(next.from.clone())).chain([end]);
         let one = |(latest, to): (&LatestGeneration, _)| {
-            described("latest", latest.number, latest.from, to, generations.inventory_of_latest(*latest))
+            described(
+                "latest",
+                latest.number,
+                latest.from.clone(),
+                to,
+                generations.inventory_of_latest(latest),
+            )
         };
         latest.iter().zip(ends).map(one).collect::<Vec<_>>()
     };
@@ -117,11 +123,11 @@ fn describe_generations(
     });
     let mut previous = Vec::new();
     if let Some(kept) = &current.previous {
-        previous.push(history(kept.history));
-        previous.extend(chain(&kept.latest, Some(kept.to)));
+        previous.push(history(&kept.history));
+        previous.extend(chain(&kept.latest, Some(kept.to.clone())));
     }
     Ok(IndexStatus {
-        history: current.history.map(history),
+        history: current.history.as_ref().map(history),
         latest: chain(&current.latest, None),
         previous,
         refused: index.refused_history()?.is_some(),

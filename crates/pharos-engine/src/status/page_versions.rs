@@ -109,7 +109,7 @@ mod tests {
         let url = PageUrl::parse("http://example.org/").unwrap();
         assert_eq!(PageVersions::load(&stores, &url).unwrap(), PageVersions::default());
 
-        let library = stores.own_library(LibraryPosition::START, Timestamp::EPOCH).unwrap();
+        let library = stores.own_library(&LibraryPosition::START.into(), Timestamp::EPOCH).unwrap();
         let catalog = stores.own_catalog().unwrap();
         let visit = |n: u32, status: u16, body: &str| {
             let response = RawResponse { status, body: body.into(), ..RawResponse::default() };
@@ -119,7 +119,7 @@ mod tests {
             let answered = ResponseSummary { status, position, digest, ..ResponseSummary::default() };
             let outcome = VisitOutcome::Responded(answered);
             let visited = CatalogChange::Visited { url: url.clone(), at: day(n), outcome, next_due: None };
-            catalog.apply(&[visited], next).unwrap();
+            catalog.apply(&[visited], &next.into()).unwrap();
             position
         };
         let first = visit(1, 200, "one");
@@ -142,8 +142,8 @@ mod tests {
         assert_eq!((at(day(9)), at(day(6)), at(day(5))), (Some(back), Some(second), Some(second)));
         assert_eq!((at(day(3)), at(day(1)), at(day(0))), (Some(once_more), Some(once_more), None));
 
-        let later = LibraryPosition { file: 99, offset: 0 };
-        catalog.apply(&[CatalogChange::Removed(Removal::Page(url.clone()))], later).unwrap();
+        let later = LibraryPosition::new(99, 0);
+        catalog.apply(&[CatalogChange::Removed(Removal::Page(url.clone()))], &later.into()).unwrap();
         let versions = PageVersions::load(&stores, &url).unwrap();
         assert!(versions.is_removed && versions.iter().len() == 0);
     }

@@ -109,7 +109,7 @@ fn base_rank(graph: &Graph, ranks: &[f64], damping: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use pharos_core::{LibraryPosition, PageUrl};
+    use pharos_core::{LibraryPositions, PageUrl};
     use proptest::prelude::*;
 
     use super::*;
@@ -128,7 +128,7 @@ mod tests {
             for (from, to) in links {
                 builder.add_link(&url(from), &url(to), "").unwrap();
             }
-            let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+            let (relations, _) = builder.finish(LibraryPositions::START, 0).unwrap();
             let farm = simulate_farm(&relations, home, pages, &PageRankOptions::default(), &GraphOptions::default()).unwrap();
             prop_assert_eq!(farm.in_degree.after, farm.in_degree.before + pages);
             prop_assert_eq!(farm.link_hits.after, farm.link_hits.before);

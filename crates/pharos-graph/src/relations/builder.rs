@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pharos_core::{LibraryPosition, PageId, PageUrl, Timestamp};
+use pharos_core::{LibraryPositions, PageId, PageUrl, Timestamp};
 use rayon::prelude::*;
 
 use super::copy_detection::{CopyDetector, CopyTables, TextAttributes};
@@ -208,10 +208,10 @@ impl RelationsBuilder {
     }
 
     /// Computes ranks and groups, writes all tables and replaces the previous build. The ranks of the previous build
-    /// are the starting values. `to` is the library position reached, `now` the time in Unix seconds.
+    /// are the starting values. `to` are the library positions reached, `now` the time in Unix seconds.
     pub fn finish(
         mut self,
-        to: LibraryPosition,
+        to: LibraryPositions,
         now: i64,
     ) -> Result<(Relations, RankConvergence), GraphError> {
         self.detect_copies()?;

@@ -119,7 +119,7 @@ fn highest(entries: impl Iterator<Item = (u32, f64)>, count: usize) -> Vec<(u32,
 
 #[cfg(test)]
 mod tests {
-    use pharos_core::LibraryPosition;
+    use pharos_core::LibraryPositions;
 
     use super::*;
     use crate::relations::{RelationsBuilder, RelationsOptions};
@@ -136,7 +136,7 @@ mod tests {
             };
             builder.add_link(&page(from), &page(to), "harbour").unwrap();
         }
-        builder.finish(LibraryPosition::START, 0).unwrap();
+        builder.finish(LibraryPositions::START, 0).unwrap();
         Relations::open(folder.path()).unwrap()
     }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
-use pharos_core::{LibraryPosition, NORMALISER_VERSION, PageId, SiteName};
+use pharos_core::{LibraryPosition, LibraryPositions, NORMALISER_VERSION, PageId, SiteName};
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeSeq as _;
 use serde::{Deserialize, Serialize, Serializer};
@@ -35,7 +35,7 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
     let Relations { pages, sites, graph, copies, .. } = relations;
     let header = TablesHeader {
         normaliser: NORMALISER_VERSION,
-        to: relations.to.to_u64(),
+        to: relations.to.get(0).to_u64(),
         built: relations.built,
         pages: graph.pages(),
     };
@@ -56,6 +56,11 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
         &mut out,
         &(&copies.pages, &copies.texts, &copies.attributes, &copies.groups, &copies.exact),
     )?;
+    if relations.to.single().is_none() {
+        let other_logs: Vec<u64> =
+            relations.to.iter().filter(|to| to.log != 0).map(LibraryPosition::to_u64).collect();
+        write_table(&mut out, &other_logs)?;
+    }
     let file = out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     pharos_files::sync_file(&file, path)?;
     Ok(())
@@ -63,7 +68,7 @@ pub(super) fn save(relations: &Relations, path: &Path) -> Result<(), GraphError>
 
 /// Tables read by [`load`], with the offsets of URLs and anchors.
 pub(super) struct LoadedTables {
-    pub(super) to: LibraryPosition,
+    pub(super) to: LibraryPositions,
     pub(super) built: i64,
     pub(super) ids: Vec<PageId>,
     pub(super) redirects: Vec<(PageId, u32)>,
@@ -104,12 +109,9 @@ pub(super) fn load(path: &Path) -> Result<LoadedTables, GraphError> {
     let graph = Graph::from_parts(&degrees, neighbours).ok_or_else(|| unusable("is damaged"))?;
     type CopyColumns = (Vec<u32>, Vec<u32>, Vec<PageAttributes>, DuplicateGroups, Vec<u32>);
     let (pages, texts, facts, groups, exact): CopyColumns = input.read().map_err(damaged)?;
-    // Reads to the end of the frame, where zstd verifies the checksum.
-    if !matches!(io::copy(&mut input.reader, &mut io::sink()), Ok(0)) {
-        return Err(unusable("is damaged"));
-    }
+    let other_logs = read_other_logs(&mut input.reader).ok_or_else(|| unusable("is damaged"))?;
     let loaded = LoadedTables {
-        to: LibraryPosition::from_u64(header.to),
+        to: [header.to].into_iter().chain(other_logs).map(LibraryPosition::from_u64).collect(),
         built: header.built,
         ids,
         redirects,
@@ -124,6 +126,20 @@ pub(super) fn load(path: &Path) -> Result<LoadedTables, GraphError> {
         copies: CopyTables { pages, texts, attributes: facts, groups, exact, ..CopyTables::default() },
     };
     if loaded.is_consistent(header.pages) { Ok(loaded) } else { Err(unusable("is damaged")) }
+}
+
+/// Reads the positions of other logs than 0, which follow the tables if there are any. Reads to the end of the frame,
+/// where zstd verifies the checksum.
+fn read_other_logs(reader: &mut impl Read) -> Option<Vec<u64>> {
+    /// Bytes of the list with every log: its length and numbers of at most ten bytes.
+    const MAX_BYTES: u64 = 8 + 10 * (LibraryPosition::MAX_LOG as u64 + 1);
+    let mut bytes = Vec::new();
+    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    match bytes.len() as u64 {
+        0 => Some(Vec::new()),
+        1..=MAX_BYTES => postcard::from_bytes(&bytes).ok(),
+        _ => None,
+    }
 }
 
 impl LoadedTables {

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::duplicates::{LayoutMatch, MatchExtent};
-use pharos_core::{PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 
 fn url(text: &str) -> PageUrl {
     PageUrl::parse(text).unwrap()
@@ -46,10 +46,13 @@ fn links_lead_through_redirects_and_pages_never_fetched_have_numbers() {
     ] {
         builder.add_link(&url("http://a.example/"), &url(to), anchor).unwrap();
     }
-    builder.finish(LibraryPosition { file: 3, offset: 7 }, 0).unwrap();
+    // Two logs: the second is stored behind the tables.
+    let to: LibraryPositions =
+        [LibraryPosition::new(3, 7), LibraryPosition { log: 9, volume: 1, offset: 2 }].into_iter().collect();
+    builder.finish(to.clone(), 0).unwrap();
 
     let relations = Relations::open(folder.path()).unwrap();
-    assert_eq!(relations.library_position(), LibraryPosition { file: 3, offset: 7 });
+    assert_eq!(relations.library_positions(), &to);
     let sizes = GraphSizes { pages: 3, fetched: 1, links: 2, sites: 3, domains: 3 };
     assert_eq!(relations.sizes(), sizes);
     let page = relations.number(url("http://b.example/old").id()).unwrap();
@@ -85,7 +88,7 @@ fn the_page_crawled_first_represents_exact_and_near_copies() {
             words("http://e.example/2", 62, "Gone", "Nothing here."),
         ])
         .unwrap();
-    let (new, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+    let (new, _) = builder.finish(LibraryPositions::START, 0).unwrap();
     assert!(new.signature(0).is_some());
     let relations = Relations::open(folder.path()).unwrap();
     let number = |address: &str| relations.number(url(address).id()).unwrap();
@@ -127,7 +130,7 @@ fn a_page_that_is_unlike_the_one_it_names_is_no_variant_of_it() {
         naming(n, format!("{half}{}", &prose(&format!("b{n}x"))[..half.len()]), "http://b.example/")
     }));
     builder.add_texts(pages).unwrap();
-    let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+    let (relations, _) = builder.finish(LibraryPositions::START, 0).unwrap();
     let number = |address: &str| relations.number(url(address).id()).unwrap();
     assert_eq!(relations.representative(number("http://a.example/")), None);
     assert_eq!(relations.representative(number("http://a.example/7")), None);
@@ -170,7 +173,7 @@ fn links_to_a_variant_are_links_to_the_page_it_names() {
         builder.add_link(&url(from), &url(to), "lamps").unwrap();
     }
     assert!(matches!(builder.add_texts(Vec::new()), Err(GraphError::TextsAfterLinks)));
-    let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+    let (relations, _) = builder.finish(LibraryPositions::START, 0).unwrap();
     let counts = |address: &str| relations.counts(relations.number(url(address).id()).unwrap());
     assert_eq!((counts(lamps).raw_link_hits, counts(lamps).link_hits), (3, 2));
     assert_eq!((counts(print).raw_link_hits, counts(mail).raw_link_hits), (0, 0));
@@ -199,7 +202,7 @@ fn addresses_of_one_document_are_counted_together() {
     ] {
         builder.add_link(&url(from), &url(to), "").unwrap();
     }
-    let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+    let (relations, _) = builder.finish(LibraryPositions::START, 0).unwrap();
     let [first, copy] = [first, copy].map(|address| relations.number(url(address).id()).unwrap());
     let both = relations.merged_metrics(&[first, copy]);
     let rank = |page: u32| relations.page_ranks()[page as usize];
@@ -220,7 +223,7 @@ fn newer_relations_take_the_place_of_older_ones_and_begin_with_their_ranks() {
             builder.add_link(&from, &url(&format!("http://a.example/{}", page * 7 % 50)), "").unwrap();
             builder.add_link(&from, &url("http://b.example/"), "").unwrap();
         }
-        builder.finish(LibraryPosition::START, 0).unwrap().1
+        builder.finish(LibraryPositions::START, 0).unwrap().1
     };
     // Left behind by a killed process.
     fs::create_dir(folder.path().join("building-dead")).unwrap();
@@ -242,7 +245,7 @@ fn a_power_cut_leaves_one_complete_build() {
                 let from = url(&format!("http://a.example/{page}"));
                 builder.add_link(&from, &url("http://b.example/"), "lamp").unwrap();
             }
-            builder.finish(LibraryPosition::START, round).unwrap();
+            builder.finish(LibraryPositions::START, round).unwrap();
         };
         let has_build = |files: &pharos_files::power_cut::Files| {
             let builds = files.keys().filter(|path| !path.starts_with("building-") && path.ends_with(TABLES));
@@ -267,7 +270,7 @@ fn single_pages_are_looked_up_without_the_tables() {
     builder
         .add_link(&url("http://c.example/"), &url("http://b.example/lamps"), "where keepers sleep")
         .unwrap();
-    builder.finish(LibraryPosition::START, 0).unwrap();
+    builder.finish(LibraryPositions::START, 0).unwrap();
     let lookup = RelationsLookup::open(folder.path()).unwrap().unwrap();
     let known = lookup.page(url("http://b.example/lamps").id()).unwrap().unwrap();
     assert_eq!((known.group, known.text_hash), (url("http://a.example/lamps").id(), 8));
@@ -281,7 +284,7 @@ fn single_pages_are_looked_up_without_the_tables() {
     assert!(lookup.is_newest(folder.path()));
     RelationsBuilder::begin(folder.path(), RelationsOptions::default())
         .unwrap()
-        .finish(LibraryPosition::START, 0)
+        .finish(LibraryPositions::START, 0)
         .unwrap();
     assert!(!lookup.is_newest(folder.path()));
     assert_eq!(
@@ -314,7 +317,7 @@ fn missing_and_damaged_tables_are_reported() {
         .add_texts((0..4).map(|n| words(&format!("http://a.example/{n}"), n, "T", &prose("x"))).collect())
         .unwrap();
     builder.add_link(&url("http://a.example/1"), &url("http://a.example/2"), "two").unwrap();
-    builder.finish(LibraryPosition::START, 0).unwrap();
+    builder.finish(LibraryPositions::START, 0).unwrap();
     let file = folder.path().join("00000001").join(TABLES);
     let good = fs::read(&file).unwrap();
     for place in 0..good.len() {

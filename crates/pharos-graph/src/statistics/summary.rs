@@ -125,7 +125,7 @@ fn summarise(degrees: &DegreeDistribution) -> DegreeSummary {
 
 #[cfg(test)]
 mod tests {
-    use pharos_core::{LibraryPosition, PageUrl};
+    use pharos_core::{LibraryPositions, PageUrl};
 
     use super::*;
     use crate::relations::{RelationsBuilder, RelationsOptions};
@@ -139,7 +139,7 @@ mod tests {
         for target in ["leaf", "unseen", "unseen2"] {
             builder.add_link(&url("hub"), &url(target), "").unwrap();
         }
-        let (relations, _) = builder.finish(LibraryPosition::START, 0).unwrap();
+        let (relations, _) = builder.finish(LibraryPositions::START, 0).unwrap();
         let summary = GraphStatistics::compute(&relations, 1 << 20).unwrap();
         assert_eq!((summary.out_degree.mean, summary.out_degree.without), (1.5, 1));
         assert_eq!((summary.in_degree.mean, summary.in_degree.without), (0.75, 1));

@@ -62,3 +62,20 @@ impl ResultFieldsColumn {
         postcard::from_bytes(&packed_column::read(self.0.as_ref()?, doc)?).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes of a position in stored columns are those of a library without logs.
+    #[test]
+    fn positions_of_log_0_have_their_old_bytes() {
+        let first = LibraryPosition::new(3, 4711);
+        let bytes = [3, 0xe7, 0x24];
+        assert_eq!(postcard::to_stdvec(&first).unwrap(), bytes);
+        for position in [first, LibraryPosition { log: 1023, volume: 16_383, offset: 9 }] {
+            let bytes = postcard::to_stdvec(&position).unwrap();
+            assert_eq!(postcard::from_bytes::<LibraryPosition>(&bytes), Ok(position));
+        }
+    }
+}

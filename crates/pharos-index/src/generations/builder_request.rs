@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::generations::chain::HistoryGeneration;
 
 /// A request of a builder or an operator to the owner of the data directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuilderRequest {
     /// Seal the latest generation of this number.

@@ -1,6 +1,6 @@
 //! The chain of generations as stored in `CURRENT`, and its transitions: seal, install, roll back.
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use serde::{Deserialize, Serialize};
 
 /// Format version of `CURRENT` and of the generations it lists.
@@ -22,19 +22,19 @@ pub struct GenerationChain {
 }
 
 /// A history generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryGeneration {
     pub number: u64,
     /// End of the library range that it covers.
-    pub to: LibraryPosition,
+    pub to: LibraryPositions,
 }
 
 /// A latest generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatestGeneration {
     pub number: u64,
     /// Start of the library range that it covers.
-    pub from: LibraryPosition,
+    pub from: LibraryPositions,
 }
 
 /// The generations that the last build removed from the chain.
@@ -44,7 +44,7 @@ pub struct PreviousChain {
     /// Sealed latest generations that were replaced, oldest first.
     pub latest: Vec<LatestGeneration>,
     /// End of the library range that they cover together.
-    pub to: LibraryPosition,
+    pub to: LibraryPositions,
 }
 
 impl Default for GenerationChain {
@@ -56,15 +56,16 @@ impl Default for GenerationChain {
 impl GenerationChain {
     /// Creates a chain of an optional history and one empty latest generation.
     pub(crate) fn new(history: Option<HistoryGeneration>, latest: u64, histories: u64) -> Self {
-        let from = history.map_or(LibraryPosition::START, |h| h.to);
+        let from = history.as_ref().map(|h| h.to.clone()).unwrap_or_default();
         let latest = vec![LatestGeneration { number: latest, from }];
-        let histories = histories.max(history.map_or(0, |h| h.number));
+        let histories = histories.max(history.as_ref().map_or(0, |h| h.number));
         Self { format: FORMAT, histories, history, latest, previous: None }
     }
 
     /// Returns the generation that is open for writing.
     pub fn open(&self) -> LatestGeneration {
-        self.latest.last().copied().unwrap_or(LatestGeneration { number: 1, from: LibraryPosition::START })
+        let first = || LatestGeneration { number: 1, from: LibraryPositions::START };
+        self.latest.last().cloned().unwrap_or_else(first)
     }
 
     /// Returns the highest number that a history generation ever had.
@@ -73,7 +74,7 @@ impl GenerationChain {
     }
 
     /// Returns the chain with the open generation sealed at `at` and a new open one.
-    pub(crate) fn sealed(&self, at: LibraryPosition) -> Self {
+    pub(crate) fn sealed(&self, at: LibraryPositions) -> Self {
         let mut next = self.clone();
         next.latest.push(LatestGeneration { number: self.open().number + 1, from: at });
         next
@@ -82,16 +83,20 @@ impl GenerationChain {
     /// Returns the chain with a new history, which replaces all sealed generations that it fully covers. The replaced
     /// generations are kept for a rollback if there was a history before.
     pub(crate) fn installed(&self, history: HistoryGeneration) -> Self {
-        let ends = self.latest.iter().skip(1).map(|next| next.from);
-        let leaving = ends.take_while(|end| *end <= history.to).count();
+        let ends = self.latest.iter().skip(1).map(|next| &next.from);
+        let leaving = ends.take_while(|end| history.to.covers_all(end)).count();
         let (left, stay) = self.latest.split_at(leaving);
-        let to = stay.first().map_or(history.to, |latest| latest.from);
+        let to = stay.first().map_or(&history.to, |latest| &latest.from).clone();
         Self {
             histories: self.histories.max(history.number),
             history: Some(history),
             latest: stay.to_vec(),
-            previous: self.history.map(|history| PreviousChain { history, latest: left.to_vec(), to }),
-            ..*self
+            previous: self.history.clone().map(|history| PreviousChain {
+                history,
+                latest: left.to_vec(),
+                to,
+            }),
+            format: self.format,
         }
     }
 
@@ -99,25 +104,25 @@ impl GenerationChain {
     /// Returns `None` if no previous history is kept.
     pub fn rolled_back(&self) -> Option<Self> {
         let previous = self.previous.as_ref()?;
-        let latest = previous.latest.iter().chain(&self.latest).copied().collect();
-        Some(Self { history: Some(previous.history), latest, previous: None, ..*self })
+        let latest = previous.latest.iter().chain(&self.latest).cloned().collect();
+        Some(Self { history: Some(previous.history.clone()), latest, previous: None, ..*self })
     }
 
     /// Returns the library range that only the current history covers, but neither the previous history nor the
     /// latest generations.
     ///
     /// The gap arises when an owner with an empty open generation starts and continues from the end of history.
-    pub fn gap(&self) -> Option<(LibraryPosition, LibraryPosition)> {
+    pub fn gap(&self) -> Option<(LibraryPositions, LibraryPositions)> {
         let previous = self.previous.as_ref()?;
         let first = self.latest.first()?;
-        (first.from > previous.to).then_some((previous.to, first.from))
+        (!previous.to.covers_all(&first.from)).then(|| (previous.to.clone(), first.from.clone()))
     }
 
     /// Returns the chain with the oldest latest generation covering the library from `from` on.
-    pub(crate) fn widened(&self, from: LibraryPosition) -> Self {
+    pub(crate) fn widened(&self, from: &LibraryPositions) -> Self {
         let mut wider = self.clone();
         if let Some(first) = wider.latest.first_mut() {
-            first.from = first.from.min(from);
+            first.from = first.from.lowest(from);
         }
         wider
     }
@@ -125,33 +130,35 @@ impl GenerationChain {
     /// Returns the chain with the empty open generation starting at the end of history.
     pub(crate) fn caught_up(&self) -> Self {
         let mut next = self.clone();
-        if let (Some(open), Some(history)) = (next.latest.last_mut(), self.history) {
-            open.from = open.from.max(history.to);
+        if let (Some(open), Some(history)) = (next.latest.last_mut(), &self.history) {
+            open.from = open.from.highest(&history.to);
         }
         next
     }
 
     /// Returns all referenced history generations, current and previous.
-    pub(crate) fn named_histories(&self) -> impl Iterator<Item = HistoryGeneration> {
-        self.history.into_iter().chain(self.previous.iter().map(|previous| previous.history))
+    pub(crate) fn named_histories(&self) -> impl Iterator<Item = &HistoryGeneration> {
+        self.history.iter().chain(self.previous.iter().map(|previous| &previous.history))
     }
 
     /// Returns all referenced latest generations, oldest first.
-    pub(crate) fn named_latest(&self) -> impl Iterator<Item = LatestGeneration> {
-        self.previous.iter().flat_map(|previous| &previous.latest).chain(&self.latest).copied()
+    pub(crate) fn named_latest(&self) -> impl Iterator<Item = &LatestGeneration> {
+        self.previous.iter().flat_map(|previous| &previous.latest).chain(&self.latest)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::LibraryPosition;
+
     use super::*;
 
-    fn at(offset: u64) -> LibraryPosition {
-        LibraryPosition { file: 1, offset }
+    fn at(offset: u64) -> LibraryPositions {
+        LibraryPosition::new(1, offset).into()
     }
 
     fn numbers(chain: &GenerationChain) -> (u64, Vec<u64>) {
-        (chain.history.map_or(0, |h| h.number), chain.latest.iter().map(|l| l.number).collect())
+        (chain.history.as_ref().map_or(0, |h| h.number), chain.latest.iter().map(|l| l.number).collect())
     }
 
     #[test]
@@ -166,7 +173,7 @@ mod tests {
         let second = sealed.installed(HistoryGeneration { number: 2, to: at(190) });
         assert_eq!(numbers(&second), (2, vec![4]));
         let kept = second.previous.as_ref().unwrap();
-        assert_eq!((kept.history.number, kept.latest.len(), kept.to), (1, 2, at(170)));
+        assert_eq!((kept.history.number, kept.latest.len(), &kept.to), (1, 2, &at(170)));
         assert_eq!(second.gap(), None);
         let later = second.sealed(at(250));
         let back = later.rolled_back().unwrap();
@@ -190,6 +197,6 @@ mod tests {
         assert_eq!(chain.gap(), None, "an owner that continues from 100 covers everything");
         let chain = chain.caught_up();
         assert_eq!(chain.gap(), Some((at(100), at(180))));
-        assert_eq!(chain.widened(at(100)).gap(), None);
+        assert_eq!(chain.widened(&at(100)).gap(), None);
     }
 }

@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::WatchedVocabulary;
 use serde::{Deserialize, Serialize};
@@ -62,8 +62,8 @@ impl Generations {
     }
 
     /// Seals the open latest generation at `at` and opens the next one.
-    pub(crate) fn seal(&self, at: LibraryPosition) -> Result<GenerationChain, IndexError> {
-        self.update_chain(|current| Ok(current.sealed(at)))
+    pub(crate) fn seal(&self, at: LibraryPositions) -> Result<GenerationChain, IndexError> {
+        self.update_chain(|current| Ok(current.sealed(at.clone())))
     }
 
     /// Restores the history before the last build and removes the current one.
@@ -80,7 +80,7 @@ impl Generations {
 
     /// Extends the oldest latest generation to the end of the previous history. Its records are applied, or about to
     /// be replayed.
-    pub(crate) fn close_gap(&self, from: LibraryPosition) -> Result<GenerationChain, IndexError> {
+    pub(crate) fn close_gap(&self, from: &LibraryPositions) -> Result<GenerationChain, IndexError> {
         self.update_chain(|current| Ok(current.widened(from)))
     }
 
@@ -153,8 +153,8 @@ impl Generations {
 
     /// Removes this request if it is still pending. A newer request stays: its sender may have replaced that of a
     /// killed builder.
-    pub(crate) fn complete_request(&self, request: BuilderRequest) {
-        if self.pending_request() == Some(request) {
+    pub(crate) fn complete_request(&self, request: &BuilderRequest) {
+        if self.pending_request().as_ref() == Some(request) {
             self.clear_request();
         }
     }
@@ -233,7 +233,8 @@ impl GenerationStore for Generations {
             return Err(IndexError::io("install", &path)(missing));
         }
         let installed = self.update_chain(|current| {
-            Ok(if current.history == Some(history) { current.clone() } else { current.installed(history) })
+            let is_installed = current.history.as_ref() == Some(&history);
+            Ok(if is_installed { current.clone() } else { current.installed(history) })
         })?;
         self.remove_replaced(&installed);
         Ok(installed)
@@ -291,15 +292,15 @@ impl GenerationStore for Generations {
         BuildDirectory::of(self)
     }
 
-    fn preview(&self, history: HistoryGeneration) -> Result<Arc<dyn IndexView>, IndexError> {
+    fn preview(&self, history: &HistoryGeneration) -> Result<Arc<dyn IndexView>, IndexError> {
         open_chain::preview(self, history)
     }
 
-    fn inventory_of(&self, history: HistoryGeneration) -> GenerationInventory {
+    fn inventory_of(&self, history: &HistoryGeneration) -> GenerationInventory {
         GenerationInventory::measure_history(&self.history_dir(history.number))
     }
 
-    fn inventory_of_latest(&self, latest: LatestGeneration) -> GenerationInventory {
+    fn inventory_of_latest(&self, latest: &LatestGeneration) -> GenerationInventory {
         GenerationInventory::measure_latest(&self.latest_dir(latest.number))
     }
 
@@ -326,10 +327,12 @@ pub(crate) fn watch_vocabulary(generations: &Generations) -> WatchedVocabulary {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::LibraryPosition;
+
     use super::*;
 
-    fn at(offset: u64) -> LibraryPosition {
-        LibraryPosition { file: 1, offset }
+    fn at(offset: u64) -> LibraryPositions {
+        LibraryPosition::new(1, offset).into()
     }
 
     /// Creates a directory that looks like a finished generation.
@@ -358,8 +361,8 @@ mod tests {
         let unfinished = generations.install(HistoryGeneration { number: 1, to: at(100) }).unwrap_err();
         assert!(unfinished.to_string().contains("not finished"), "{unfinished}");
         let history = finish(&generations, 100);
-        let switched = generations.install(history).unwrap();
-        assert_eq!((history.number, switched.history), (2, Some(history)));
+        let switched = generations.install(history.clone()).unwrap();
+        assert_eq!((history.number, &switched.history), (2, &Some(history.clone())));
         assert_eq!(generations.current().unwrap(), switched);
         assert_eq!(folders(&generations), ["history-2", "latest-2"]);
         assert_eq!(generations.next_history().unwrap(), 3);
@@ -393,16 +396,16 @@ mod tests {
         let generations = Generations::at(dir.path());
         assert_eq!(generations.pending_request(), None);
         for request in [BuilderRequest::Seal(3), BuilderRequest::Rollback(2)] {
-            generations.leave_request(request).unwrap();
+            generations.leave_request(request.clone()).unwrap();
             assert_eq!(generations.pending_request(), Some(request));
         }
-        generations.complete_request(BuilderRequest::Seal(3));
+        generations.complete_request(&BuilderRequest::Seal(3));
         assert_eq!(
             generations.pending_request(),
             Some(BuilderRequest::Rollback(2)),
             "another request has replaced it"
         );
-        generations.complete_request(BuilderRequest::Rollback(2));
+        generations.complete_request(&BuilderRequest::Rollback(2));
         assert_eq!(generations.pending_request(), None);
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::Vocabulary;
 use pharos_text::{Analyser, normalise};
@@ -140,9 +140,9 @@ impl Generation {
         Ok(true)
     }
 
-    /// Returns the library position of the last commit.
-    pub(crate) fn applied_position(&self) -> Result<Option<LibraryPosition>, IndexError> {
-        Ok(self.commit_payload()?.and_then(|p| p.parse().ok()).map(LibraryPosition::from_u64))
+    /// Returns the library positions of the last commit.
+    pub(crate) fn applied_positions(&self) -> Result<Option<LibraryPositions>, IndexError> {
+        Ok(self.commit_payload()?.and_then(|payload| LibraryPositions::from_packed(&payload)))
     }
 
     /// Returns the payload of the last commit.

@@ -125,15 +125,15 @@ fn check_all(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
         };
     for history in current.named_histories() {
         let path = generations.history_dir(history.number);
-        let previous = current.history != Some(history);
+        let previous = current.history.as_ref() != Some(history);
         report(format!("history {}", history.number), previous, path.clone(), history_damage(&path));
     }
-    let latest: Vec<LatestGeneration> = current.named_latest().collect();
+    let latest: Vec<&LatestGeneration> = current.named_latest().collect();
     for (nth, generation) in latest.iter().enumerate() {
         let path = generations.latest_dir(generation.number);
         let flaws = if path.join("meta.json").exists() {
             damaged_files(&path)
-        } else if latest.get(nth + 1).is_some_and(|next| next.from > generation.from) {
+        } else if latest.get(nth + 1).is_some_and(|next| !generation.from.covers_all(&next.from)) {
             // An open generation that does not exist yet is filled by a replay.
             vec![(path.clone(), GenerationProblem::Missing)]
         } else {
@@ -204,11 +204,11 @@ mod tests {
         let document = IndexDocument {
             title: "Tower".into(),
             body: "It is tall.".into(),
-            position: LibraryPosition { file: 1, offset: 5 },
+            position: LibraryPosition::new(1, 5),
             ..IndexDocument::new(PageUrl::parse("http://example.org/").unwrap())
         };
         index.apply(vec![IndexChange::Put(Box::new(document))]).unwrap();
-        index.commit(LibraryPosition { file: 1, offset: 9 }).unwrap();
+        index.commit(&LibraryPosition::new(1, 9).into()).unwrap();
         index
     }
 
@@ -239,7 +239,7 @@ mod tests {
         assert!(matches!(&flaws[..], [flaw] if flaw.problem == GenerationProblem::Missing), "{flaws:?}");
 
         let fresh = Generations::at(dir.path()).start_over(None).unwrap();
-        assert_eq!((fresh.history, fresh.open().number), (None, 3));
+        assert_eq!((fresh.open().number, fresh.history), (3, None));
         assert_eq!(check_generations(dir.path()).unwrap(), []);
     }
 }

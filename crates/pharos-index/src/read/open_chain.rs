@@ -67,17 +67,18 @@ impl OpenChain {
         let mut take = |path: &Path| {
             old.iter().position(|generation| generation.path() == path).map(|at| old.swap_remove(at))
         };
-        let mut open_history = |history: HistoryGeneration| {
+        let mut open_history = |history: &HistoryGeneration| {
             let path = directory.history_dir(history.number);
             take(&path).map_or_else(|| Generation::open_history(&path, VerificationLevel::Quick), Ok)
         };
-        let mut refused = current.history.map(|h| h.number).filter(|number| Some(*number) == refused);
+        let mut refused =
+            current.history.as_ref().map(|h| h.number).filter(|number| Some(*number) == refused);
         if current.previous.is_none() {
             refused = None;
         }
         let (mut generations, mut refusal) = (Vec::new(), None);
         if refused.is_none()
-            && let Some(history) = current.history
+            && let Some(history) = &current.history
         {
             match open_history(history) {
                 Ok(generation) => generations.push(Some(generation)),
@@ -92,7 +93,7 @@ impl OpenChain {
         if refused.is_some()
             && let Some(before) = current.rolled_back()
         {
-            if let Some(history) = before.history {
+            if let Some(history) = &before.history {
                 generations.push(Some(open_history(history)?));
             }
             latest = before.latest;
@@ -113,8 +114,9 @@ impl OpenChain {
     }
 
     /// Returns `true` if this history is open or refused.
-    pub(crate) fn contains_history(&self, history: HistoryGeneration) -> bool {
-        !self.generations.is_empty() && self.current.history.is_some_and(|h| h.number == history.number)
+    pub(crate) fn contains_history(&self, history: &HistoryGeneration) -> bool {
+        !self.generations.is_empty()
+            && self.current.history.as_ref().is_some_and(|h| h.number == history.number)
     }
 
     /// Returns the open generations, so that they can be reused when the chain is opened again.
@@ -162,10 +164,10 @@ impl OpenChain {
     }
 
     /// Returns the history in use.
-    fn history(&self) -> Option<HistoryGeneration> {
+    fn history(&self) -> Option<&HistoryGeneration> {
         match self.refused {
-            Some(_) => self.current.previous.as_ref().map(|previous| previous.history),
-            None => self.current.history,
+            Some(_) => self.current.previous.as_ref().map(|previous| &previous.history),
+            None => self.current.history.as_ref(),
         }
     }
 
@@ -209,11 +211,11 @@ impl OpenChain {
 /// Opens a finished history generation that is not yet installed, for testing and warming it.
 pub(crate) fn preview(
     directory: &Generations,
-    history: HistoryGeneration,
+    history: &HistoryGeneration,
 ) -> Result<Arc<dyn IndexView>, IndexError> {
     let path = directory.history_dir(history.number);
     let generations = vec![Some(Generation::open_history(&path, VerificationLevel::Quick)?)];
-    let current = GenerationChain::new(Some(history), 0, 0);
+    let current = GenerationChain::new(Some(history.clone()), 0, 0);
     Ok(Arc::new(OpenChain { current, refused: None, generations }.build_view(path)?))
 }
 
@@ -235,7 +237,7 @@ pub(crate) fn log_refusal(refusal: &IndexError, current: &GenerationChain) {
 /// Returns an identifier of the state, computed from the generations, their segments and their deletions.
 fn state_id(
     current: &GenerationChain,
-    history: Option<HistoryGeneration>,
+    history: Option<&HistoryGeneration>,
     views: &[GenerationView],
 ) -> String {
     let mut hasher = DefaultHasher::new();

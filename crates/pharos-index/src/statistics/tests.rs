@@ -25,7 +25,7 @@ fn put(name: &str, text: &str) -> IndexChange {
 
 fn commit(index: &EmbeddedIndex, offset: u64, changes: Vec<IndexChange>) {
     index.apply(changes).unwrap();
-    index.commit(LibraryPosition { file: 1, offset }).unwrap();
+    index.commit(&LibraryPosition::new(1, offset).into()).unwrap();
 }
 
 fn writer(dir: &tempfile::TempDir) -> EmbeddedIndex {
@@ -116,7 +116,7 @@ fn counts_are_those_of_the_texts() {
     for (name, text) in &pages {
         history.add(&document(name, text)).unwrap();
     }
-    let history = history.finish(LibraryPosition { file: 1, offset: 1 }).unwrap();
+    let history = history.finish(LibraryPosition::new(1, 1).into()).unwrap();
     generations.install(history).unwrap();
     for round in 2..6 {
         let mut changes = Vec::new();

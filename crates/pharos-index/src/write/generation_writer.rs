@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{IndexWriter, TantivyDocument};
 
@@ -49,8 +49,8 @@ impl GenerationWriter {
         self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
     }
 
-    pub(crate) fn commit(&mut self, applied: LibraryPosition) -> Result<(), IndexError> {
-        self.commit_with_payload(&applied.to_u64().to_string())
+    pub(crate) fn commit(&mut self, applied: &LibraryPositions) -> Result<(), IndexError> {
+        self.commit_with_payload(&applied.to_packed())
     }
 
     /// Commits with a payload that is stored in the commit.

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pharos_core::{LibraryPosition, Timestamp};
+use pharos_core::{LibraryPosition, LibraryPositions, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::generational::GenerationStore as _;
@@ -25,7 +25,7 @@ const PLAN_FILE: &str = "PLAN";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildPlan {
     /// End of the library range.
-    pub to: LibraryPosition,
+    pub to: LibraryPositions,
     /// Versions and settings that determine the documents.
     pub rules: String,
     pub begun: Timestamp,
@@ -163,15 +163,15 @@ impl HistoryBuilder {
         self.pages
     }
 
-    /// Saves a checkpoint: all pages up to `at` have been added. A killed build resumes from here.
+    /// Saves a checkpoint: all pages up to `at`, in the order of [`LibraryPosition::sort_key`], have been added. A killed build resumes from here.
     pub fn save(&mut self, at: LibraryPosition) -> Result<(), IndexError> {
         self.writer.commit_with_payload(&BuildCheckpoint { at, pages: self.pages }.to_payload())
     }
 
     /// Commits, verifies and numbers the generation, which covers the library up to `to`. A generation that fails
     /// verification is discarded.
-    pub fn finish(mut self, to: LibraryPosition) -> Result<HistoryGeneration, IndexError> {
-        self.writer.commit(to)?;
+    pub fn finish(mut self, to: LibraryPositions) -> Result<HistoryGeneration, IndexError> {
+        self.writer.commit(&to)?;
         self.writer.merge_all()?;
         self.writer.finish()?;
         let path = self.generations.building_dir();
@@ -220,7 +220,7 @@ mod tests {
     use pharos_core::PageUrl;
 
     fn at(offset: u64) -> LibraryPosition {
-        LibraryPosition { file: 1, offset }
+        LibraryPosition::new(1, offset)
     }
 
     fn page(n: u64) -> IndexDocument {
@@ -236,7 +236,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let generations = Generations::at(dir.path());
         let build = BuildDirectory::of(&generations);
-        let plan = BuildPlan { to: at(99), rules: "r".into(), begun: Timestamp::EPOCH, relations: None };
+        let plan =
+            BuildPlan { to: at(99).into(), rules: "r".into(), begun: Timestamp::EPOCH, relations: None };
         assert_eq!(build.plan(), None);
         build.set_plan(&plan).unwrap();
         let mut builder = resume(&generations);
@@ -251,12 +252,12 @@ mod tests {
         let mut builder = resume(&generations);
         assert_eq!((builder.resumed_from(), builder.pages()), (Some(at(2)), 2));
         builder.add(&page(3)).unwrap();
-        let history = builder.finish(at(99)).unwrap();
+        let history = builder.finish(at(99).into()).unwrap();
         assert_eq!((history.number, build.plan()), (1, None));
         let generation = Generation::open(&generations.history_dir(1)).unwrap().unwrap();
         assert_eq!(
-            (generation.searcher().num_docs(), generation.applied_position().unwrap()),
-            (3, Some(at(99)))
+            (generation.searcher().num_docs(), generation.applied_positions().unwrap()),
+            (3, Some(at(99).into()))
         );
         assert!(!generations.building_dir().exists());
         assert_eq!(manifest::read(&generations.history_dir(1)).unwrap().pages, 3);
@@ -269,7 +270,7 @@ mod tests {
         let mut builder = BuildDirectory::of(&generations).begin(1, 16 << 20, 1 << 20).unwrap();
         builder.add(&page(1)).unwrap();
         builder.pages += 1;
-        let error = builder.finish(at(1)).unwrap_err().to_string();
+        let error = builder.finish(at(1).into()).unwrap_err().to_string();
         assert!(error.contains("1 pages instead of 2") && error.contains("discarded"), "{error}");
         assert!(generations.list_directories().unwrap().is_empty() && !generations.building_dir().exists());
     }

@@ -9,7 +9,7 @@ mod embedded {
     use std::cell::RefCell;
     use std::sync::{Arc, Weak};
 
-    use pharos_core::LibraryPosition;
+    use pharos_core::{LibraryPosition, LibraryPositions};
     use pharos_index::{
         BuilderRequest, EmbeddedIndex, GenerationStore as _, GenerationalIndex as _, Generations, Index,
         IndexDocument, LinkMaxima,
@@ -38,7 +38,7 @@ mod embedded {
             Arc::new(EmbeddedIndex::open_reader(self.dir.path()).unwrap())
         }
 
-        fn seal(&self) -> LibraryPosition {
+        fn seal(&self) -> LibraryPositions {
             self.owner.borrow().upgrade().unwrap().seal().unwrap()
         }
 
@@ -50,7 +50,7 @@ mod embedded {
             let history = generations.build_directory().begin(2, 32 << 20, BODY_LIMIT).unwrap();
             let mut history = history.with_maxima(maxima).unwrap();
             pages.iter().for_each(|page| history.add(page).unwrap());
-            generations.leave_request(BuilderRequest::Install(history.finish(to).unwrap())).unwrap();
+            generations.leave_request(BuilderRequest::Install(history.finish(to.into()).unwrap())).unwrap();
             assert!(self.owner.borrow().upgrade().unwrap().serve_request().unwrap().is_some());
         }
     }

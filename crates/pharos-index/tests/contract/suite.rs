@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pharos_core::{LibraryPosition, PageType, PageUrl};
+use pharos_core::{LibraryPosition, LibraryPositions, PageType, PageUrl};
 use pharos_index::document::day;
 use pharos_index::document::zones::Zone;
 use pharos_index::{
@@ -22,7 +22,7 @@ pub(crate) trait Maker {
     fn reader(&self) -> Arc<dyn Index>;
 
     /// Ends the range of the library that the next build covers. Returns its end.
-    fn seal(&self) -> LibraryPosition;
+    fn seal(&self) -> LibraryPositions;
     /// Builds a history of these pages that covers the library up to `to`, and installs it beside the writer that was
     /// opened last.
     fn build(&self, pages: &[IndexDocument], to: LibraryPosition);
@@ -59,7 +59,7 @@ fn url(path: &str) -> PageUrl {
 }
 
 fn at(offset: u64) -> LibraryPosition {
-    LibraryPosition { file: 1, offset }
+    LibraryPosition::new(1, offset)
 }
 
 fn document(path: &str, title: &str, body: &str) -> IndexDocument {
@@ -89,16 +89,16 @@ fn word(word: &str) -> Query {
 
 pub(crate) fn changes_are_visible_after_commit_and_survive_a_restart(maker: &dyn Maker) {
     let index = maker.open();
-    assert_eq!(index.applied_position().unwrap(), LibraryPosition::START);
+    assert_eq!(index.applied_positions().unwrap(), LibraryPosition::START.into());
     index.apply(vec![put("/a", "Lighthouse", "on the rock"), put("/b", "Tea", "green tea")]).unwrap();
     assert!(paths(&*index.view().unwrap(), &word("tea")).is_empty());
-    index.commit(at(50)).unwrap();
+    index.commit(&at(50).into()).unwrap();
     let old = index.view().unwrap();
     assert_eq!(paths(&*old, &word("tea")), ["/b"]);
     assert_eq!(old.pages().unwrap(), 2);
 
     index.apply(vec![put("/a", "Lighthouse", "tea on the rock"), IndexChange::Gone(url("/b").id())]).unwrap();
-    index.commit(at(90)).unwrap();
+    index.commit(&at(90).into()).unwrap();
     let new = index.view().unwrap();
     assert_eq!(paths(&*new, &word("tea")), ["/a"]);
     assert_eq!(paths(&*old, &word("tea")), ["/b"], "a view never changes");
@@ -107,11 +107,11 @@ pub(crate) fn changes_are_visible_after_commit_and_survive_a_restart(maker: &dyn
     index.apply(vec![put("/c", "Never", "committed tea")]).unwrap();
     drop(index);
     let index = maker.open();
-    assert_eq!(index.applied_position().unwrap(), at(90));
+    assert_eq!(index.applied_positions().unwrap(), at(90).into());
     assert_eq!(paths(&*index.view().unwrap(), &word("tea")), ["/a"]);
     let reader = maker.reader();
     assert_eq!(paths(&*reader.view().unwrap(), &Query::All), ["/a"]);
-    assert!(reader.apply(vec![]).is_err() && reader.commit(at(1)).is_err());
+    assert!(reader.apply(vec![]).is_err() && reader.commit(&at(1).into()).is_err());
 }
 
 pub(crate) fn queries_find_the_pages_they_describe(maker: &dyn Maker) {
@@ -126,7 +126,7 @@ pub(crate) fn queries_find_the_pages_they_describe(maker: &dyn Maker) {
             IndexChange::Put(Box::new(anchored)),
         ])
         .unwrap();
-    index.commit(at(9)).unwrap();
+    index.commit(&at(9).into()).unwrap();
     let view = index.view().unwrap();
     let ask = |query: Query| {
         let mut found = paths(&*view, &query);
@@ -176,7 +176,7 @@ pub(crate) fn refreshed_history_and_latest_equal_a_full_search(maker: &dyn Maker
         put("/99", "Page 99", "common words"),
     ];
     index.apply(changes).unwrap();
-    index.commit(at(200)).unwrap();
+    index.commit(&at(200).into()).unwrap();
     let now = index.view().unwrap();
     assert!(now.history().is_some() && now.history() == before.history());
     assert_ne!(now.state_id(), before.state_id());
@@ -209,7 +209,7 @@ pub(crate) fn titles_and_words_are_listed(maker: &dyn Maker) {
     maker.build(&[document("/1", "Old Lighthouses", "lamps"), document("/2", "灯塔", "tea")], at(100));
     std::thread::sleep(std::time::Duration::from_millis(250));
     index.apply(vec![put("/1", "New Lighthouses", "lamps WHO"), IndexChange::Gone(url("/2").id())]).unwrap();
-    index.commit(at(200)).unwrap();
+    index.commit(&at(200).into()).unwrap();
     let view = index.view().unwrap();
     let scan = |scope| {
         let (mut titles, mut words) = (Vec::new(), Vec::new());
@@ -235,11 +235,11 @@ pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
     index
         .apply((0..20).map(|n| put(&format!("/{n}"), &format!("Page {n}"), "common words")).collect())
         .unwrap();
-    index.commit(at(100)).unwrap();
+    index.commit(&at(100).into()).unwrap();
     let before = index.view().unwrap().search(&word("common"), 100).unwrap();
 
-    assert_eq!(maker.seal(), at(100));
-    assert_eq!(index.applied_position().unwrap(), at(100));
+    assert_eq!(maker.seal(), at(100).into());
+    assert_eq!(index.applied_positions().unwrap(), at(100).into());
 
     // Meanwhile one page changes, one is deleted, one is added.
     index
@@ -249,7 +249,7 @@ pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
             put("/99", "Page 99", "common words"),
         ])
         .unwrap();
-    index.commit(at(200)).unwrap();
+    index.commit(&at(200).into()).unwrap();
     let expected = paths(&*index.view().unwrap(), &word("common"));
     assert_eq!(expected.len(), 19);
 
@@ -271,7 +271,7 @@ pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
     }
     drop(index);
     let index = maker.open();
-    assert_eq!(index.applied_position().unwrap(), at(200));
+    assert_eq!(index.applied_positions().unwrap(), at(200).into());
     let score = |found: &RetrievalResult, path: &str| {
         found.candidates.iter().find(|c| c.page == url(path).id()).map(|c| c.score)
     };
@@ -285,7 +285,7 @@ pub(crate) fn a_build_replaces_history_transparently(maker: &dyn Maker) {
 pub(crate) fn oversized_pages_are_truncated(maker: &dyn Maker) {
     let index = maker.open();
     index.apply(vec![put("/", &"灯塔".repeat(9000), &format!("{} lost", "x".repeat(BODY_LIMIT)))]).unwrap();
-    index.commit(at(1)).unwrap();
+    index.commit(&at(1).into()).unwrap();
     let view = index.view().unwrap();
     let stored = view.page(url("/").id()).unwrap().unwrap();
     assert!(stored.fields.title.len() <= 1000 && stored.text.body.len() <= BODY_LIMIT);
@@ -306,7 +306,7 @@ pub(crate) fn oversized_pages_are_truncated(maker: &dyn Maker) {
         }))
     });
     index.apply(pages.collect()).unwrap();
-    index.commit(at(2)).unwrap();
+    index.commit(&at(2).into()).unwrap();
     let view = index.view().unwrap();
     let found = view.search(&Query::Site("www.example.org".into()), 100).unwrap();
     assert_eq!(found.total, 6);
@@ -330,7 +330,7 @@ pub(crate) fn a_position_identifies_its_zone(maker: &dyn Maker) {
         ..document("/lamp", "Lamp, LAMP", "A lamp burns. The WHO knows the lamp; who knows the rock?")
     };
     index.apply(vec![IndexChange::Put(Box::new(page)), put("/b", "Rock", "a rock and no more")]).unwrap();
-    index.commit(at(9)).unwrap();
+    index.commit(&at(9).into()).unwrap();
     let view = index.view().unwrap();
     let found = view.search(&Query::Or(vec![word("lamp"), word("rock")]), 9).unwrap().candidates;
     let asked: Vec<String> = ["lamp", "rock", "^who", "absent"].map(String::from).into();
@@ -377,12 +377,12 @@ pub(crate) fn pages_are_counted_by_facet(maker: &dyn Maker) {
         }
     };
     let pages: Vec<IndexDocument> = (0..12).map(page).collect();
-    index.commit(at(1)).unwrap();
+    index.commit(&at(1).into()).unwrap();
     maker.seal();
     maker.build(&pages[..8], at(1));
     // Some existing pages and some new ones.
     index.apply(pages[6..].iter().map(|page| IndexChange::Put(Box::new(page.clone()))).collect()).unwrap();
-    index.commit(at(9)).unwrap();
+    index.commit(&at(9).into()).unwrap();
     let view = index.view().unwrap();
     let january = day::parse("2026-01-01").unwrap();
     let facets = [
@@ -437,7 +437,7 @@ pub(crate) fn result_fields_need_no_text(maker: &dyn Maker) {
     let page =
         IndexDocument { date: Some("2026-01-31".into()), archive: false, ..document("/a", "灯塔", "text") };
     index.apply(vec![IndexChange::Put(Box::new(page))]).unwrap();
-    index.commit(at(9)).unwrap();
+    index.commit(&at(9).into()).unwrap();
     let view = index.view().unwrap();
     let found = view.search(&word("text"), 1).unwrap().candidates;
     let fields = &view.result_fields(&found).unwrap()[0];
@@ -457,7 +457,7 @@ fn ranked(path: &str, title: &str, body: &str, page_rank: f32) -> IndexDocument 
 
 pub(crate) fn static_rank_is_added_to_the_score(maker: &dyn Maker) {
     let index = maker.open();
-    index.commit(at(1)).unwrap();
+    index.commit(&at(1).into()).unwrap();
     maker.seal();
     let pages = [
         ranked("/1", "Rock", "a lamp on a rock", 0.2),
@@ -467,7 +467,7 @@ pub(crate) fn static_rank_is_added_to_the_score(maker: &dyn Maker) {
     maker.build(&pages, at(1));
     // A later page is normalised by the same maxima.
     index.apply(vec![IndexChange::Put(Box::new(ranked("/4", "Rock", "a lamp on a rock", 50.0)))]).unwrap();
-    index.commit(at(9)).unwrap();
+    index.commit(&at(9).into()).unwrap();
     let view = index.view().unwrap();
     assert_eq!(view.maxima().0.page_rank, 50.0);
     let lamp = word("lamp");
@@ -494,7 +494,7 @@ pub(crate) fn static_rank_is_added_to_the_score(maker: &dyn Maker) {
 /// without static rank, for every form of a query.
 pub(crate) fn pruning_does_not_change_the_top_candidates(maker: &dyn Maker) {
     let index = maker.open();
-    index.commit(at(1)).unwrap();
+    index.commit(&at(1).into()).unwrap();
     maker.seal();
     // Some words are frequent, some rare; lengths and ranks differ.
     let mut random = 7u64;
@@ -518,7 +518,7 @@ pub(crate) fn pruning_does_not_change_the_top_candidates(maker: &dyn Maker) {
     maker.build(&pages, at(1));
     let later: Vec<IndexDocument> = (2_900..3_300).map(&mut page).collect();
     index.apply(later.into_iter().map(|page| IndexChange::Put(Box::new(page))).collect()).unwrap();
-    index.commit(at(9)).unwrap();
+    index.commit(&at(9).into()).unwrap();
     let view = index.view().unwrap();
     let word = |n: u8| format!("w{n}");
     let term = (0u8..30).prop_map(word).prop_map(Query::Word).boxed();

@@ -32,13 +32,13 @@ impl TestIndex {
     }
 
     fn position(&self) -> LibraryPosition {
-        LibraryPosition { file: 1, offset: self.at }
+        LibraryPosition::new(1, self.at)
     }
 
     fn apply(&mut self, changes: Vec<IndexChange>) {
         self.at += 1;
         self.index.apply(changes).unwrap();
-        self.index.commit(self.position()).unwrap();
+        self.index.commit(&self.position().into()).unwrap();
     }
 
     fn put(&mut self, nth: usize, page: IndexDocument) {
@@ -61,11 +61,11 @@ impl TestIndex {
             let mut page = IndexDocument { group: Some(url(nth / 2 * 2).id()), ..page.clone() };
             if nth % 3 == 0 {
                 let url = PageUrl::parse(&format!("http://copies.example/{nth}")).unwrap();
-                page.copies = vec![PageCopy { url, position: at, fetched: Timestamp::EPOCH }];
+                page.copies = vec![PageCopy { url, position: at.get(0), fetched: Timestamp::EPOCH }];
             }
             history.add(&page).unwrap();
         }
-        generations.install(history.finish(at).unwrap()).unwrap();
+        generations.install(history.finish(at.clone()).unwrap()).unwrap();
         self.apply(Vec::new());
     }
 

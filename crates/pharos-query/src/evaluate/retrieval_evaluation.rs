@@ -41,7 +41,7 @@ impl RetrievalEvaluation {
             }
             index.apply(changes)?;
         }
-        index.commit(LibraryPosition { file: 1, offset: 1 })?;
+        index.commit(&LibraryPosition::new(1, 1).into())?;
         Ok(Self { index, ids })
     }
 

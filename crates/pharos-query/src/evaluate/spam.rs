@@ -17,7 +17,7 @@ const HONEST_PAGES: usize = 100;
 
 const WRITER_MEMORY: usize = 16 << 20;
 const BODY_LIMIT: usize = 1 << 20;
-const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
+const AT: LibraryPosition = LibraryPosition::new(1, 1);
 const QUERY: &str = "computer";
 
 /// A spam technique.
@@ -132,10 +132,10 @@ fn measure_placement(
     for document in &documents {
         history.add(document)?;
     }
-    generations.install(history.finish(AT)?)?;
+    generations.install(history.finish(AT.into())?)?;
     drop(builder);
     index.apply(vec![IndexChange::Gone(url("never.example", 0).id())])?;
-    index.commit(AT)?;
+    index.commit(&AT.into())?;
     let mut config = config.clone();
     let mut places = [(0, 0.0); 2];
     for (place, combine) in places.iter_mut().zip([ScoreCombination::Sum, ScoreCombination::Product]) {

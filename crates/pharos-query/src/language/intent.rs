@@ -86,7 +86,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let index = open_index(dir.path());
         index.apply(pages.into_iter().map(|page| IndexChange::Put(Box::new(page))).collect()).unwrap();
-        index.commit(LibraryPosition { file: 1, offset: 1 }).unwrap();
+        index.commit(&LibraryPosition::new(1, 1).into()).unwrap();
         (dir, QueryProcessor::new(index, &Config::default()))
     }
 

@@ -138,7 +138,7 @@ mod tests {
     use crate::testing::{begin_history, open_index};
     use crate::{QueryProcessor, ResultOptions, SearchRequest, SearchResponse};
 
-    const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
+    const AT: LibraryPosition = LibraryPosition::new(1, 1);
 
     fn url(path: &str) -> PageUrl {
         PageUrl::parse(&format!("http://a.example/{path}")).unwrap()
@@ -169,8 +169,8 @@ mod tests {
         let _builder = index.generations().lock_builder().unwrap();
         let mut history = begin_history(&*index);
         pages.iter().for_each(|page| history.add(page).unwrap());
-        index.generations().install(history.finish(AT).unwrap()).unwrap();
-        index.commit(AT).unwrap();
+        index.generations().install(history.finish(AT.into()).unwrap()).unwrap();
+        index.commit(&AT.into()).unwrap();
         (dir, QueryProcessor::new(index, &Config::default()))
     }
 
@@ -256,7 +256,7 @@ mod tests {
         drop(search);
         let index = open_index(dir.path());
         index.apply(vec![IndexChange::Gone(url("a").id())]).unwrap();
-        index.commit(AT).unwrap();
+        index.commit(&AT.into()).unwrap();
         assert_eq!(found(&QueryProcessor::new(index, &Config::default())), [("b".into(), 0)]);
     }
 }

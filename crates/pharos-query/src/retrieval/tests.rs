@@ -19,7 +19,7 @@ use crate::retrieval::retriever::{RetrievalQuery, Retriever};
 use crate::testing::{begin_history, open_index};
 use crate::{Clicks, QueryProcessor, ResultOptions, SearchRequest};
 
-const AT: LibraryPosition = LibraryPosition { file: 1, offset: 1 };
+const AT: LibraryPosition = LibraryPosition::new(1, 1);
 
 fn page(nth: usize, body: &str) -> IndexDocument {
     IndexDocument {
@@ -36,8 +36,8 @@ fn search(dir: &tempfile::TempDir, pages: &[IndexDocument], config: &Config) -> 
     let history = begin_history(&*index);
     let mut history = history.with_maxima(maxima).unwrap();
     pages.iter().for_each(|page| history.add(page).unwrap());
-    index.generations().install(history.finish(AT).unwrap()).unwrap();
-    index.commit(AT).unwrap();
+    index.generations().install(history.finish(AT.into()).unwrap()).unwrap();
+    index.commit(&AT.into()).unwrap();
     QueryProcessor::new(index, config)
 }
 
@@ -125,14 +125,14 @@ fn further_pages_follow_on_the_first_though_the_index_changes() {
         let changes =
             pages.map(|nth| IndexChange::Put(Box::new(page(nth, &"lamp ".repeat(times))))).collect();
         index.apply(changes).unwrap();
-        index.commit(AT).unwrap();
+        index.commit(&AT.into()).unwrap();
     };
     put(&*index, 0..30, 2);
     let search = QueryProcessor::new(Arc::clone(&index) as Arc<dyn Index>, &Config::default());
     let first = search.run(&SearchRequest::new("lamp")).unwrap();
     put(&*index, 100..140, 9);
     index.apply(vec![IndexChange::Gone(page(3, "").url.id())]).unwrap();
-    index.commit(AT).unwrap();
+    index.commit(&AT.into()).unwrap();
     let mut seen: Vec<String> = first.hits.iter().map(|hit| hit.url.clone()).collect();
     for number in 2..=3 {
         let generation = Some(first.generation.clone());
@@ -270,7 +270,7 @@ fn a_source_is_called_in_the_order_of_its_protocol() {
     let dir = tempfile::tempdir().unwrap();
     let index = open_index(dir.path());
     index.apply(vec![IndexChange::Put(Box::new(page(1, "lamp rock")))]).unwrap();
-    index.commit(AT).unwrap();
+    index.commit(&AT.into()).unwrap();
     let mut config = Config::default();
     config.rank.boost = vec!["s1.example 0.5".into(), "s2.example 0.1".into()];
     let (view, analyser) = (index.view().unwrap(), Analyser::with_vocabulary(index.vocabulary()));

@@ -262,7 +262,7 @@ impl PageEntry {
         self.visited_at = self.visited_at.max(Some(at));
         match outcome {
             VisitOutcome::Responded(response) => {
-                if (at, false, Some(response.position)) < self.content_order() {
+                if (at, false, Some(response.position.sort_key())) < self.content_order() {
                     return;
                 }
                 // A temporary error says nothing about a page that a data feed deleted.
@@ -321,9 +321,9 @@ impl PageEntry {
 
     /// Returns the sort key of the current content. Responses are ordered by time, then by position. A deletion at
     /// the same time as a response wins.
-    fn content_order(&self) -> (Timestamp, bool, Option<LibraryPosition>) {
+    fn content_order(&self) -> (Timestamp, bool, Option<u64>) {
         let at = self.settled_at.unwrap_or(Timestamp::from_millis(i64::MIN));
-        (at, self.state == PageState::Deleted, self.response.as_ref().map(|a| a.position))
+        (at, self.state == PageState::Deleted, self.response.as_ref().map(|a| a.position.sort_key()))
     }
 
     fn last_event_at(&self) -> Option<Timestamp> {

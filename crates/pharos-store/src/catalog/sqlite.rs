@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
-use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
+use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteId, SiteName, Timestamp};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
@@ -183,12 +183,12 @@ fn sql_error(path: &Path, error: rusqlite::Error) -> StoreError {
     }
 }
 
-fn read_applied_position(connection: &Connection) -> rusqlite::Result<LibraryPosition> {
+fn read_applied_positions(connection: &Connection) -> rusqlite::Result<LibraryPositions> {
     let packed: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE key = 'absorbed'")?
         .query_row([], |r| r.get(0))
         .optional()?;
-    Ok(packed.and_then(|p| p.parse().ok()).map_or(LibraryPosition::START, LibraryPosition::from_u64))
+    Ok(packed.and_then(|p| LibraryPositions::from_packed(&p)).unwrap_or_default())
 }
 
 /// Builds a query that returns [`ReportRow`]s.
@@ -228,16 +228,21 @@ fn sql_limit(limit: usize) -> i64 {
 }
 
 impl Catalog for SqliteCatalog {
-    fn applied_position(&self) -> Result<LibraryPosition, StoreError> {
-        read_applied_position(&self.reader()).map_err(self.failed())
+    fn applied_positions(&self) -> Result<LibraryPositions, StoreError> {
+        read_applied_positions(&self.reader()).map_err(self.failed())
     }
 
-    fn apply(&self, changes: &[CatalogChange], position: LibraryPosition) -> Result<ApplyResult, StoreError> {
+    fn apply(
+        &self,
+        changes: &[CatalogChange],
+        reached: &LibraryPositions,
+    ) -> Result<ApplyResult, StoreError> {
         let Some(writer) = &self.writer else {
             return Err(StoreError::Catalog("the catalog is open for reading only".into()));
         };
         let mut writer = writer.lock();
-        if position <= read_applied_position(&writer).map_err(self.failed())? {
+        let before = read_applied_positions(&writer).map_err(self.failed())?;
+        if before.covers_all(reached) {
             let outdated = apply::find_outdated(&writer, changes).map_err(self.failed())?;
             return Ok(ApplyResult { due_sites: Vec::new(), outdated });
         }
@@ -245,7 +250,7 @@ impl Catalog for SqliteCatalog {
         let applied = apply::apply_changes(&transaction, changes).map_err(self.failed())?;
         transaction
             .prepare_cached("INSERT OR REPLACE INTO meta VALUES ('absorbed', ?1)")
-            .and_then(|mut s| s.execute([position.to_u64().to_string()]))
+            .and_then(|mut s| s.execute([before.highest(reached).to_packed()]))
             .map_err(self.failed())?;
         transaction.commit().map_err(self.failed())?;
         if self.batches.fetch_add(1, Ordering::Relaxed) % CACHE_RESIZE_INTERVAL == CACHE_RESIZE_INTERVAL - 1 {
@@ -589,7 +594,7 @@ mod tests {
     }
 
     fn position(offset: u64) -> LibraryPosition {
-        LibraryPosition { file: 1, offset }
+        LibraryPosition::new(1, offset)
     }
 
     fn found(path: &str) -> CatalogChange {
@@ -607,9 +612,9 @@ mod tests {
         let path = dir.path().join("catalog.db");
         let catalog = SqliteCatalog::open_writer(&path).unwrap();
         let reader = SqliteCatalog::open_reader(&path).unwrap().unwrap();
-        catalog.apply(&[found("/a")], position(1)).unwrap();
+        catalog.apply(&[found("/a")], &position(1).into()).unwrap();
         assert_eq!(reader.counts().unwrap().pages, 1);
-        assert!(reader.apply(&[], position(2)).is_err());
+        assert!(reader.apply(&[], &position(2).into()).is_err());
         assert!(SqliteCatalog::open_reader(&dir.path().join("none.db")).unwrap().is_none());
     }
 
@@ -617,7 +622,7 @@ mod tests {
     fn a_backup_survives_a_power_cut() {
         let (dir, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let catalog = SqliteCatalog::open_writer(&dir.path().join("catalog.db")).unwrap();
-        catalog.apply(&[found("/a")], position(1)).unwrap();
+        catalog.apply(&[found("/a")], &position(1).into()).unwrap();
         let backup = || catalog.backup(&to.path().join("catalog.db")).unwrap();
         pharos_files::power_cut::check(to.path(), backup).unwrap();
     }
@@ -647,7 +652,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("catalog.db");
         let catalog = SqliteCatalog::open_writer(&path).unwrap();
-        catalog.apply(&[found("/a"), found("/b")], position(1)).unwrap();
+        catalog.apply(&[found("/a"), found("/b")], &position(1).into()).unwrap();
         assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
         let sqlite = Connection::open(&path).unwrap();
         for (damage, expected) in [

@@ -72,9 +72,9 @@ impl BlockWriter {
         let path = self.path(number);
         let file = File::open(&path).map_err(StoreError::io("open", &path))?;
         let length = file.metadata().map_err(StoreError::io("read", &path))?.len();
-        let (mut at, mut to) = (0, LibraryPosition { file: number, offset: 0 });
+        let (mut at, mut to) = (0, LibraryPosition::new(number, 0));
         let mut last = None;
-        while at < length && to.file == number {
+        while at < length && to.volume == number {
             match block_at(&file, self.kind, number, at, length) {
                 BlockRead::Block(block) if block.is_fresh(self.analyser) && block.from == to => {
                     (at, to) = (block.end(), block.to);
@@ -110,7 +110,7 @@ impl BlockWriter {
     /// Truncates torn data at the position of the next block. Valid blocks after it (of another analyser, or after a
     /// damaged one) remain readable until the next block is written.
     fn truncate_torn_end(&self) -> Result<(), StoreError> {
-        let number = self.cursor.file;
+        let number = self.cursor.volume;
         let path = self.path(number);
         let good = self.valid_bytes(number);
         let truncate_if_torn = |file: File| {
@@ -136,7 +136,7 @@ impl BlockWriter {
     /// not at all.
     fn covered_from(&self, mut position: LibraryPosition) -> LibraryPosition {
         while position.offset == 0
-            && let Some(end) = self.ends.get(&position.file)
+            && let Some(end) = self.ends.get(&position.volume)
         {
             position = end.to;
         }
@@ -155,7 +155,7 @@ impl BlockWriter {
         records: u32,
         sections: &Sections,
     ) -> Result<(), StoreError> {
-        let (from, number) = (self.cursor, self.cursor.file);
+        let (from, number) = (self.cursor, self.cursor.volume);
         let path = self.path(number);
         if self.open.as_ref().is_none_or(|(open, _)| *open != number) {
             self.open = Some((number, self.create(&path)?));
@@ -175,7 +175,7 @@ impl BlockWriter {
             return Err(StoreError::io("write", &path)(error));
         }
         self.ends.insert(number, FileEnd { to, bytes: at + bytes.len() as u64 });
-        self.cursor = if to.file == number { to } else { self.covered_from(to) };
+        self.cursor = if to.volume == number { to } else { self.covered_from(to) };
         Ok(())
     }
 

@@ -58,7 +58,7 @@ const FIRST_READ: usize = 2 << 10;
 const WINDOW: usize = 1 << 20;
 
 /// Start of the first library volume.
-pub(super) const FIRST_POSITION: LibraryPosition = LibraryPosition { file: 1, offset: 0 };
+pub(super) const FIRST_POSITION: LibraryPosition = LibraryPosition::new(1, 0);
 
 /// The kind of a derived file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +203,7 @@ impl BlockEncoder {
             header.extend(number.to_le_bytes());
         }
         for position in [from, to] {
-            header.extend(position.file.to_le_bytes());
+            header.extend(position.volume.to_le_bytes());
             header.extend(position.offset.to_le_bytes());
         }
         header.extend(records.to_le_bytes());
@@ -281,7 +281,7 @@ fn parse(
     }
     let (analyser, normaliser) = (input.fixed_u32()?, input.fixed_u32()?);
     let mut position = || -> Result<LibraryPosition, DecodeError> {
-        Ok(LibraryPosition { file: input.fixed_u32()?, offset: input.fixed_u64()? })
+        Ok(LibraryPosition::new(input.fixed_u32()?, input.fixed_u64()?))
     };
     let (from, to) = (position()?, position()?);
     let records = input.fixed_u32()?;
@@ -297,7 +297,7 @@ fn parse(
     }
     input.end()?;
     let block = Block { at, header_length, analyser, normaliser, from, to, records, sections };
-    if from.file != number || from >= to || (to.file != number && to.offset != 0) {
+    if from.volume != number || from >= to || (to.volume != number && to.offset != 0) {
         return Err(DecodeError("block of another library range"));
     }
     if (records == 0) != block.sections.is_empty() {

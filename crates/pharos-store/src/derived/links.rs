@@ -434,13 +434,13 @@ pub(super) fn read_links(part: &BlockPart) -> Result<PageLinksReader, DecodeErro
     }
     let (pages, expected) = (item_count(part, PAGES, MAX_PAGES)?, item_count(part, LINKS, MAX_LINKS)?);
     let bytes = part.block.section(&part.file, LINKS)?;
-    let file = part.whole.start.file;
+    let file = part.whole.start.volume;
     let mut decoder = LinkDecoder::new(&bytes, pages, expected, &part.whole)?;
     let (mut sources, mut links) = (Vec::new(), Vec::with_capacity(expected));
     let mut needed = vec![false; pages];
     let mut rel_texts = 0;
     while let Some((source, flags)) = decoder.source()? {
-        let wanted = part.range.contains(&LibraryPosition { file, offset: source.position });
+        let wanted = part.range.contains(&LibraryPosition::new(file, source.position));
         needed[source.page as usize] |= wanted;
         let mut target = source.page;
         for &flags in flags {
@@ -514,7 +514,7 @@ impl Iterator for PageLinksReader {
     fn next(&mut self) -> Option<PageLinks> {
         loop {
             let source = self.sources.next()?;
-            let position = LibraryPosition { file: self.file, offset: source.position };
+            let position = LibraryPosition::new(self.file, source.position);
             let wanted = self.range.contains(&position);
             let mut links = Vec::with_capacity(if wanted { source.links } else { 0 });
             for (target, flags) in self.links.by_ref().take(source.links) {

@@ -47,7 +47,7 @@ impl DerivedReader {
         JoinedPages {
             pages: self.items(DerivedKind::Pages, from, to, pages::read_pages).peekable(),
             links: self.items(DerivedKind::Links, from, to, links::read_links).peekable(),
-            cursor: from.max(FIRST_POSITION),
+            cursor: from.later(FIRST_POSITION),
         }
     }
 
@@ -120,10 +120,11 @@ impl DerivedReader {
         BlockParts {
             kind,
             reader: self.clone(),
-            files: None,
+            // Other logs have no derived files: their whole range is a gap.
+            files: (to.log != 0).then(|| Vec::new().into_iter()),
             current: Vec::new().into_iter(),
             waiting: None,
-            cursor: from.max(FIRST_POSITION),
+            cursor: from.later(FIRST_POSITION),
             to,
         }
     }
@@ -142,7 +143,7 @@ impl DerivedReader {
             }
             for item in self.parts(kind, FIRST_POSITION, to) {
                 if let DerivedItem::Gap { from, to } = item?
-                    && !defective_files.contains(&from.file)
+                    && !defective_files.contains(&from.volume)
                 {
                     let problem = DerivedDefectKind::Missing { from, to };
                     defects.push(DerivedDefect { path: kind.folder(&self.library), problem });
@@ -269,7 +270,7 @@ impl BlockParts {
                 // An unreadable directory is reported once and counts as empty from then on.
                 let files = self.files.insert(Vec::new().into_iter());
                 let mut numbers = self.kind.files(&self.reader.library)?;
-                numbers.retain(|number| (self.cursor.file..=self.to.file).contains(number));
+                numbers.retain(|number| (self.cursor.volume..=self.to.volume).contains(number));
                 *files = numbers.into_iter();
                 files
             }
@@ -291,7 +292,7 @@ impl BlockParts {
                 parts.extend(good);
             }
         }
-        parts.sort_by_key(|part| part.whole.start);
+        parts.sort_by_key(|part| part.whole.start.sort_key());
         Ok(parts)
     }
 
@@ -321,7 +322,7 @@ impl Iterator for BlockParts {
                 self.waiting = Some(part);
                 return Some(Ok(gap));
             }
-            part.range = self.cursor..part.whole.end.min(self.to);
+            part.range = self.cursor..part.whole.end.earlier(self.to);
             self.cursor = part.range.end;
             return Some(Ok(DerivedItem::Present(part)));
         }
@@ -379,7 +380,7 @@ fn span<T>(
     match item {
         DerivedItem::Present(kept) => Some(of(kept)).filter(|span| span.start >= cursor),
         DerivedItem::Gap { to, .. } if *to <= cursor => None,
-        DerivedItem::Gap { from, to } => Some(cursor.max(*from)..*to),
+        DerivedItem::Gap { from, to } => Some(cursor.later(*from)..*to),
     }
 }
 

@@ -9,14 +9,14 @@ use super::*;
 use crate::StoreError;
 
 const START: LibraryPosition = LibraryPosition::START;
-const END: LibraryPosition = LibraryPosition { file: 9, offset: 0 };
+const END: LibraryPosition = LibraryPosition::new(9, 0);
 
 fn url(text: &str) -> PageUrl {
     PageUrl::parse(text).unwrap()
 }
 
 fn position(file: u32, offset: u64) -> LibraryPosition {
-    LibraryPosition { file, offset }
+    LibraryPosition::new(file, offset)
 }
 
 /// Returns a record of 100 bytes after a file header of 50 bytes, as page `n` of a small site.
@@ -213,7 +213,7 @@ fn standard_tools_see_json_lines() {
         titles,
         library()
             .iter()
-            .filter(|r| r.position.file == 2)
+            .filter(|r| r.position.volume == 2)
             .filter_map(|r| r.page.clone())
             .map(|p| p.title)
             .collect::<Vec<_>>()

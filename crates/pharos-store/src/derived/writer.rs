@@ -67,24 +67,28 @@ impl DerivedWriter {
     }
 
     fn cursor(&self) -> LibraryPosition {
-        self.pages.cursor().min(self.links.cursor())
+        self.pages.cursor().earlier(self.links.cursor())
     }
 
     /// Adds records in library order, from [`durable_position`](Self::durable_position) on. Library ranges between two records are
-    /// assumed to contain no page. Records that are durable or pending already are ignored. A block is written
+    /// assumed to contain no page. Records that are durable or pending already, and records of other logs than 0, are
+    /// ignored. A block is written
     /// whenever enough data is pending, and at the end of each library volume.
     pub fn add(&mut self, records: impl IntoIterator<Item = DerivedRecord>) -> Result<(), StoreError> {
         records.into_iter().try_for_each(|record| self.add_one(record))
     }
 
     fn add_one(&mut self, mut record: DerivedRecord) -> Result<(), StoreError> {
-        if record.position.file > self.reached.file {
-            self.write(LibraryPosition { file: record.position.file, offset: 0 })?;
+        if record.position.log != self.reached.log {
+            return Ok(());
+        }
+        if record.position.volume > self.reached.volume {
+            self.write(LibraryPosition::new(record.position.volume, 0))?;
         }
         if record.position < self.reached {
             return Ok(());
         }
-        if record.next <= record.position || record.next.file != record.position.file {
+        if record.next <= record.position || record.next.volume != record.position.volume {
             record.next =
                 LibraryPosition { offset: record.position.offset.saturating_add(1), ..record.position };
         }

@@ -87,12 +87,12 @@ impl LocalLibrary for DiskLibrary {
     fn intact_end(&self, known_good: LibraryPosition) -> Result<LibraryPosition, StoreError> {
         let Some(last) = self.volumes.list()?.pop() else { return Ok(LibraryPosition::START) };
         if last.revision > 0 {
-            return Ok(LibraryPosition { file: last.number.saturating_add(1), offset: 0 });
+            return Ok(LibraryPosition::new(last.number.saturating_add(1), 0));
         }
         let failed = || StoreError::io("read", &last.path);
         let file = File::open(&last.path).map_err(failed())?;
         let length = file.metadata().map_err(failed())?.len();
-        let is_known = known_good.file == last.number && known_good.offset <= length;
+        let is_known = known_good.volume == last.number && known_good.offset <= length;
         let mut at = if is_known { known_good.offset } else { 0 };
         let (mut input, mut decompressor) =
             (BufReader::with_capacity(256 << 10, file), RecordDecompressor::new());
@@ -108,7 +108,7 @@ impl LocalLibrary for DiskLibrary {
                 }
             }
         }
-        Ok(LibraryPosition { file: last.number, offset: at })
+        Ok(LibraryPosition::new(last.number, at))
     }
 
     fn repair_files(&self) -> Result<(), StoreError> {
@@ -186,7 +186,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let library = filled(dir.path());
         assert_eq!(problems(&library), []);
-        assert_eq!(library.intact_end(LibraryPosition::START).unwrap(), library.end().unwrap());
+        assert_eq!(library.intact_end(LibraryPosition::START).unwrap(), library.end().unwrap().get(0));
         let empty = DiskLibrary::open_reader(&dir.path().join("none")).unwrap();
         assert_eq!(problems(&empty), []);
         assert_eq!(empty.intact_end(LibraryPosition::START).unwrap(), LibraryPosition::START);
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn missing_files_torn_ends_and_leftovers_are_reported() {
         let dir = tempfile::tempdir().unwrap();
-        let end = filled(dir.path()).end().unwrap();
-        let last = dir.path().join(format!("{:08}.warc.gz", end.file));
+        let end = filled(dir.path()).end().unwrap().get(0);
+        let last = dir.path().join(format!("{:08}.warc.gz", end.volume));
         let mut bytes = fs::read(&last).unwrap();
         bytes.extend(b"\x1f\x8b\x08 half a record");
         fs::write(&last, &bytes).unwrap();
@@ -230,11 +230,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let library = filled(dir.path());
         library
-            .compact(
-                LibraryPosition { file: 1, offset: 0 },
-                &mut |_| Ok(RetentionAction::Drop(7)),
-                &mut || Ok(()),
-            )
+            .compact(LibraryPosition::new(1, 0), &mut |_| Ok(RetentionAction::Drop(7)), &mut || Ok(()))
             .unwrap();
         assert_eq!(problems(&library), []);
         let table = dir.path().join("00000001-1.offsets");

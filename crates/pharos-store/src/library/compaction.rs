@@ -57,12 +57,12 @@ impl DiskLibrary {
         before_replace: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<CompactionStats, StoreError> {
         let mut report = CompactionStats::default();
-        if self.end()?.file == number {
+        if self.end_position()?.volume == number {
             return Ok(report);
         }
         let mut actions = Vec::new();
-        let to = LibraryPosition { file: number + 1, offset: 0 };
-        for stored in self.scan(LibraryPosition { file: number, offset: 0 }, Some(to))? {
+        let to = LibraryPosition::new(number, 0).next_volume();
+        for stored in self.scan(LibraryPosition::new(number, 0), Some(to))? {
             let stored = match stored {
                 Err(StoreError::Damaged { .. }) => return Ok(report),
                 other => other?,
@@ -131,12 +131,12 @@ fn write_revision(
             Member::End => break,
             // The first pass has just read all of it.
             Member::Damaged(detail) | Member::Torn(detail) => {
-                let position = LibraryPosition { file: old.number, offset: here };
+                let position = LibraryPosition::new(old.number, here);
                 return Err(StoreError::Damaged { position, detail });
             }
         };
         let parsed = warc::read_record(&bytes).map_err(|detail| StoreError::Damaged {
-            position: LibraryPosition { file: old.number, offset: here },
+            position: LibraryPosition::new(old.number, here),
             detail,
         })?;
         let Some(record) = parsed.record else {

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pharos_core::{LibraryPosition, Timestamp};
+use pharos_core::{LibraryPosition, LibraryPositions, Timestamp};
 
 use super::compression::{Member, RecordDecompressor};
 use super::scan::DiskScan;
@@ -16,6 +16,9 @@ use super::{
     CompactionStats, Library, LibraryRecord, LocalLibrary, RecordScan, RetentionAction, StoredRecord, warc,
 };
 use crate::StoreError;
+
+/// The log of a library on the local disk, which has one writer.
+pub(super) const LOG: u16 = 0;
 
 /// A [`Library`] stored on the local disk.
 pub struct DiskLibrary {
@@ -44,6 +47,21 @@ impl DiskLibrary {
         Ok(Self { dir: dir.to_path_buf(), volumes, queue })
     }
 
+    /// Returns the position after the last record.
+    pub(super) fn end_position(&self) -> Result<LibraryPosition, StoreError> {
+        if let Some(queue) = &self.queue {
+            return Ok(queue.end());
+        }
+        match self.volumes.list()?.last() {
+            None => Ok(LibraryPosition::START),
+            Some(volume) if volume.revision > 0 => Ok(LibraryPosition::new(volume.number, 0).next_volume()),
+            Some(volume) => {
+                let offset = fs::metadata(&volume.path).map_err(StoreError::io("read", &volume.path))?.len();
+                Ok(LibraryPosition::new(volume.number, offset))
+            }
+        }
+    }
+
     fn queue(&self) -> Result<&WriteQueue, StoreError> {
         self.queue.as_ref().ok_or_else(|| {
             let denied =
@@ -58,7 +76,10 @@ impl DiskLibrary {
         position: LibraryPosition,
         buffer: usize,
     ) -> Result<(BufReader<fs::File>, u64), StoreError> {
-        let (mut file, volume) = self.volumes.open(position.file)?;
+        if position.log != LOG {
+            return Err(StoreError::NoRecord(position));
+        }
+        let (mut file, volume) = self.volumes.open(position.volume)?;
         let (_, offset) = volume
             .locate(position.offset)?
             .filter(|(first, _)| *first == position.offset)
@@ -80,20 +101,8 @@ impl Library for DiskLibrary {
         self.queue()?.seal()
     }
 
-    fn end(&self) -> Result<LibraryPosition, StoreError> {
-        if let Some(queue) = &self.queue {
-            return Ok(queue.end());
-        }
-        match self.volumes.list()?.last() {
-            None => Ok(LibraryPosition::START),
-            Some(volume) if volume.revision > 0 => {
-                Ok(LibraryPosition { file: volume.number.saturating_add(1), offset: 0 })
-            }
-            Some(volume) => {
-                let offset = fs::metadata(&volume.path).map_err(StoreError::io("read", &volume.path))?.len();
-                Ok(LibraryPosition { file: volume.number, offset })
-            }
-        }
+    fn end(&self) -> Result<LibraryPositions, StoreError> {
+        Ok(self.end_position()?.into())
     }
 
     fn read(&self, position: LibraryPosition) -> Result<StoredRecord, StoreError> {
@@ -103,7 +112,7 @@ impl Library for DiskLibrary {
             Member::Good(bytes, length) => match warc::read_record(&bytes) {
                 Ok(parsed) => {
                     let end = parsed.span.map_or(offset + length, |(_, end)| end);
-                    let next = LibraryPosition { file: position.file, offset: end };
+                    let next = LibraryPosition::new(position.volume, end);
                     let record = parsed.record.ok_or_else(missing)?;
                     Ok(StoredRecord { position, next, record: *record })
                 }
@@ -124,7 +133,7 @@ impl Library for DiskLibrary {
     }
 
     fn volumes(&self) -> Result<Vec<LibraryPosition>, StoreError> {
-        let starts = |volume: &Arc<Volume>| LibraryPosition { file: volume.number, offset: 0 };
+        let starts = |volume: &Arc<Volume>| LibraryPosition::new(volume.number, 0);
         Ok(self.volumes.list()?.iter().map(starts).collect())
     }
 
@@ -134,7 +143,7 @@ impl Library for DiskLibrary {
         decide: &mut dyn FnMut(&StoredRecord) -> Result<RetentionAction, StoreError>,
         before_replace: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<CompactionStats, StoreError> {
-        self.compact_volume(volume.file, decide, before_replace)
+        self.compact_volume(volume.volume, decide, before_replace)
     }
 
     fn local(&self) -> Option<&dyn LocalLibrary> {
@@ -191,9 +200,9 @@ mod tests {
         assert_eq!(stored.record.url, page(7).url);
         assert_eq!((stored.position, stored.next), positions[7]);
         assert_eq!(library.scan(positions[8].0, None).unwrap().count(), 2);
-        assert_eq!(library.end().unwrap(), positions[9].1);
-        assert_eq!(DiskLibrary::open_reader(dir.path()).unwrap().end().unwrap(), positions[9].1);
-        let nowhere = LibraryPosition { file: 9, offset: 0 };
+        assert_eq!(library.end().unwrap(), positions[9].1.into());
+        assert_eq!(DiskLibrary::open_reader(dir.path()).unwrap().end().unwrap(), positions[9].1.into());
+        let nowhere = LibraryPosition::new(9, 0);
         assert!(matches!(library.read(nowhere), Err(StoreError::NoRecord(_))));
         assert!(library.has_response(positions[7].0) && !library.has_response(nowhere));
     }
@@ -218,7 +227,7 @@ mod tests {
         for cut in [1, 9, 30] {
             File::options().write(true).open(&path).unwrap().set_len(last.1.offset - cut).unwrap();
             let library = open(dir.path());
-            assert_eq!(library.end().unwrap(), last.0, "cut {cut}");
+            assert_eq!(library.end().unwrap(), last.0.into(), "cut {cut}");
             last = library.append(&[page(4)]).unwrap()[0];
             assert_eq!(urls(&library), ["0", "1", "2", "3", "4"]);
         }
@@ -231,9 +240,8 @@ mod tests {
         (0..6).for_each(|n| drop(library.append(&[page(n)]).unwrap()));
         let drop_all = |_: &StoredRecord| Ok(RetentionAction::Drop(7));
         let compact = || {
-            let stats = library
-                .compact(LibraryPosition { file: 1, offset: 0 }, &mut { drop_all }, &mut || Ok(()))
-                .unwrap();
+            let stats =
+                library.compact(LibraryPosition::new(1, 0), &mut { drop_all }, &mut || Ok(())).unwrap();
             assert_eq!(stats.files, 1);
         };
         let has_volume = |files: &pharos_files::power_cut::Files| {
@@ -282,9 +290,9 @@ mod tests {
                 threads.spawn(move || {
                     for n in (worker * 100)..(worker * 100 + 25) {
                         let positions = library.append(&[page(n), page(n + 1)]).unwrap();
-                        assert!(library.end().unwrap() >= positions[1].1);
+                        assert!(library.end().unwrap().covers(positions[1].1));
                         assert_eq!(library.read(positions[1].0).unwrap().record.url, page(n + 1).url);
-                        assert_eq!(positions[0].0.file, positions[1].0.file);
+                        assert_eq!(positions[0].0.volume, positions[1].0.volume);
                     }
                 });
             }
@@ -307,7 +315,7 @@ mod tests {
         assert!(library.has_response(position));
         assert!(dir.path().join("00000002.warc.zst").exists());
         drop(library);
-        assert_eq!(open(dir.path()).append(&[page(4)]).unwrap()[0].0.file, 3);
+        assert_eq!(open(dir.path()).append(&[page(4)]).unwrap()[0].0.volume, 3);
     }
 
     #[test]
@@ -336,12 +344,12 @@ mod tests {
         );
         assert_eq!(reader.filter(|r| r.is_ok()).count() + 1, {
             // The scan had the first file open; it sees the current revisions of the others.
-            let in_first = positions.iter().filter(|p| p.0.file == 1).count();
+            let in_first = positions.iter().filter(|p| p.0.volume == 1).count();
             in_first + urls(&library).len()
-                - positions.iter().zip(0..).filter(|(p, n)| p.0.file == 1 && n % 3 > 0).count()
+                - positions.iter().zip(0..).filter(|(p, n)| p.0.volume == 1 && n % 3 > 0).count()
         });
         for (n, (position, next)) in positions.iter().enumerate() {
-            if position.file == library.end().unwrap().file {
+            if position.volume == library.end().unwrap().get(0).volume {
                 continue;
             }
             let fresh = DiskLibrary::open_reader(dir.path()).unwrap();
@@ -362,7 +370,7 @@ mod tests {
         for (number, path) in library.files().unwrap() {
             let _ = fs::remove_file(super::super::volumes::offsets_path(&path));
             let once_more = library
-                .compact(LibraryPosition { file: number, offset: 0 }, &mut |s| Ok(fate(s)), &mut || Ok(()))
+                .compact(LibraryPosition::new(number, 0), &mut |s| Ok(fate(s)), &mut || Ok(()))
                 .unwrap();
             assert_eq!(once_more.files, 0);
         }

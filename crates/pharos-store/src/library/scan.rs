@@ -12,6 +12,7 @@ use tracing::warn;
 
 use super::StoredRecord;
 use super::compression::{GZIP_MAGIC, Member, RecordDecompressor, ZSTD_MAGIC};
+use super::disk::LOG;
 use super::volumes::{Volume, Volumes};
 use super::warc;
 use crate::StoreError;
@@ -47,7 +48,9 @@ impl DiskScan {
         to: Option<LibraryPosition>,
     ) -> Result<Self, StoreError> {
         let mut files: Vec<u32> = volumes.list()?.iter().map(|volume| volume.number).collect();
-        files.retain(|number| *number >= from.file && to.is_none_or(|to| *number <= to.file));
+        files.retain(|number| {
+            from.log == LOG && *number >= from.volume && to.is_none_or(|to| *number <= to.volume)
+        });
         files.reverse();
         Ok(Self { volumes, files, from, to, current: None, decompressor: RecordDecompressor::new() })
     }
@@ -55,11 +58,11 @@ impl DiskScan {
     /// Opens a volume at the start of the scan. Returns `None` if no record of it is in range.
     fn open(&self, number: u32) -> Result<Option<OpenVolume>, StoreError> {
         let (mut file, volume) = self.volumes.open(number)?;
-        let first = if number == self.from.file { self.from.offset } else { 0 };
+        let first = if number == self.from.volume { self.from.offset } else { 0 };
         let located = if first == 0 { Some((0, 0)) } else { volume.locate(first)? };
         let Some((next, offset)) = located else { return Ok(None) };
         file.seek(SeekFrom::Start(offset)).map_err(StoreError::io("seek in", &volume.path))?;
-        let next = LibraryPosition { file: number, offset: next };
+        let next = LibraryPosition::new(number, next);
         Ok(Some(OpenVolume { input: BufReader::with_capacity(BUFFER, file), volume, offset, next }))
     }
 }
@@ -154,10 +157,10 @@ impl OpenVolume {
                 let (start, end) = parsed.span.unwrap_or((here, self.offset));
                 // Only records with a position of their own advance a revision.
                 if self.volume.revision == 0 || parsed.span.is_some() {
-                    self.next = LibraryPosition { file, offset: end };
+                    self.next = LibraryPosition::new(file, end);
                 }
                 parsed.record.map_or(ScanStep::Skipped, |record| {
-                    let position = LibraryPosition { file, offset: start };
+                    let position = LibraryPosition::new(file, start);
                     ScanStep::Record(Box::new(StoredRecord { position, next: self.next, record: *record }))
                 })
             }
@@ -166,7 +169,7 @@ impl OpenVolume {
     }
 
     fn damaged(&self, here: u64, detail: String) -> StoreError {
-        let position = LibraryPosition { file: self.volume.number, offset: here };
+        let position = LibraryPosition::new(self.volume.number, here);
         StoreError::Damaged { position, detail }
     }
 }

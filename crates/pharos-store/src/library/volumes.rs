@@ -141,7 +141,7 @@ impl Volumes {
             return Ok((file, volume));
         }
         let volume = self.list()?.into_iter().find(|volume| volume.number == number);
-        let missing = StoreError::NoRecord(LibraryPosition { file: number, offset: 0 });
+        let missing = StoreError::NoRecord(LibraryPosition::new(number, 0));
         let volume = volume.ok_or(missing)?;
         let file = File::open(&volume.path).map_err(StoreError::io("open", &volume.path))?;
         Ok((file, volume))
@@ -200,12 +200,26 @@ fn newest_revisions(dir: &Path) -> Result<BTreeMap<u32, (u32, PathBuf)>, StoreEr
     let mut newest = BTreeMap::new();
     for (path, parsed) in list_files(dir)? {
         let Some((number, revision)) = parsed else { continue };
+        check_number(&path, number)?;
         let entry = newest.entry(number).or_insert((revision, path.clone()));
         if entry.0 < revision {
             *entry = (revision, path);
         }
     }
     Ok(newest)
+}
+
+/// Returns an error if positions cannot express a volume number.
+pub(super) fn check_number(path: &Path, number: u32) -> Result<(), StoreError> {
+    if number <= LibraryPosition::MAX_VOLUME {
+        return Ok(());
+    }
+    let detail = format!(
+        "a library has at most {} files: import its records into a new data directory with a larger \
+         library.file_size",
+        LibraryPosition::MAX_VOLUME
+    );
+    Err(StoreError::io("use", path)(io::Error::new(io::ErrorKind::FileTooLarge, detail)))
 }
 
 pub(super) type NumberAndRevision = (u32, u32);

@@ -400,7 +400,7 @@ mod tests {
                 status: 200,
                 headers: vec![("ETag".into(), "x".into())],
                 address: None,
-                refers_to: LibraryPosition { file: 1, offset: 99 },
+                refers_to: LibraryPosition::new(1, 99),
                 refers_to_at: at,
                 digest: payload_digest(b"same"),
             }),

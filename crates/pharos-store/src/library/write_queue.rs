@@ -15,7 +15,7 @@ use pharos_core::{Clock as _, LibraryPosition, SystemClock, Timestamp};
 
 use super::compression::{Member, RecordCompressor, RecordDecompressor};
 use super::scan::repair_tail;
-use super::volumes::{Volumes, file_name, format_from_path};
+use super::volumes::{Volumes, check_number, file_name, format_from_path};
 use super::{LibraryRecord, warc};
 use crate::StoreError;
 
@@ -134,8 +134,8 @@ impl WriteQueue {
             // A compacted revision is never appended to.
             Some(last) if last.revision > 0 => QueueState::create(dir, last.number + 1, options.format)?,
             Some(last) => {
-                let from = if known_good.file == last.number { known_good.offset } else { 0 };
-                let end = LibraryPosition { file: last.number, offset: repair_tail(&last.path, from)? };
+                let from = if known_good.volume == last.number { known_good.offset } else { 0 };
+                let end = LibraryPosition::new(last.number, repair_tail(&last.path, from)?);
                 if format_from_path(&last.path) == options.format {
                     let mut state = QueueState::open(last.path.clone(), end)?;
                     state.info_end = first_record_offset(&last.path)?;
@@ -172,7 +172,7 @@ impl WriteQueue {
         let Some(first) = records.first() else { return Ok(Vec::new()) };
         let compressed = self.compress(records)?;
         let start = self.write(first.at, compressed.members)?;
-        let position = |offset| LibraryPosition { file: start.file, offset: start.offset + offset };
+        let position = |offset| LibraryPosition::new(start.volume, start.offset + offset);
         Ok(compressed.spans.into_iter().map(|(from, to)| (position(from), position(to))).collect())
     }
 
@@ -263,8 +263,8 @@ impl WriteQueue {
     /// Closes the current volume if it contains a record.
     pub(super) fn seal(&self) -> Result<(), StoreError> {
         let mut state = self.lock();
-        let file = state.next.file;
-        while state.next.file == file && state.next.offset > state.info_end {
+        let file = state.next.volume;
+        while state.next.volume == file && state.next.offset > state.info_end {
             state = self.rotate(state, SystemClock.now())?;
         }
         Ok(())
@@ -279,7 +279,7 @@ impl WriteQueue {
         if state.busy || !state.pending.is_empty() {
             return Ok(self.write_or_wait(state));
         }
-        let mut new = QueueState::create(&self.dir, state.next.file + 1, self.options.format)?;
+        let mut new = QueueState::create(&self.dir, state.next.volume + 1, self.options.format)?;
         new.write_warcinfo(&mut self.encoder()?.compressor, at)?;
         new.round = state.round;
         new.failures = std::mem::take(&mut state.failures);
@@ -387,7 +387,8 @@ impl QueueState {
 
     fn create(dir: &Path, number: u32, format: LibraryFormat) -> Result<Self, StoreError> {
         let path = dir.join(file_name(number, 0, format));
-        let state = Self::open(path, LibraryPosition { file: number, offset: 0 })?;
+        check_number(&path, number)?;
+        let state = Self::open(path, LibraryPosition::new(number, 0))?;
         // The name of a new file is durable only after its directory is synced.
         pharos_files::sync_directory(dir).map_err(StoreError::io("sync", dir))?;
         Ok(state)

@@ -50,7 +50,7 @@ pub(crate) fn sites_are_filtered_and_sorted(path: &Path, open: Open<'_>) {
             of: PageUrl::parse("https://beta.example/").unwrap(),
         },
     ];
-    catalog.apply(&changes, position(1)).unwrap();
+    catalog.apply(&changes, &position(1).into()).unwrap();
     let names = |wanted: &SiteQuery| {
         let list = catalog.list_sites(wanted).unwrap();
         for row in &list.rows {
@@ -148,7 +148,7 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
         CatalogChange::Deleted { url: at_site("b.example", "/gone"), at: at(90) },
         CatalogChange::Found(DiscoveredLink::new(at_site("b.example", "/waiting"), 1, at(1))),
     ];
-    catalog.apply(&changes, position(3)).unwrap();
+    catalog.apply(&changes, &position(3).into()).unwrap();
     let all = PageFailureQuery { limit: 10, ..PageFailureQuery::default() };
     let query = |wanted: &PageFailureQuery| places(&catalog.failures(wanted).unwrap());
     assert_eq!(query(&all), ["a/4", "a/3", "b/2", "a/1"]);
@@ -202,7 +202,10 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.failure_reasons(0).unwrap(), []);
     // Removing a site removes its failures.
     catalog
-        .apply(&[CatalogChange::Removed(Removal::Site(at_site("a.example", "/").site()))], position(4))
+        .apply(
+            &[CatalogChange::Removed(Removal::Site(at_site("a.example", "/").site()))],
+            &position(4).into(),
+        )
         .unwrap();
     assert_eq!(query(&all), ["b/2"]);
 }
@@ -218,7 +221,7 @@ pub(crate) fn failures_are_paged_to_the_end(path: &Path, open: Open<'_>) {
             visit(url, n / 25, outcome)
         })
         .collect();
-    catalog.apply(&changes, position(1)).unwrap();
+    catalog.apply(&changes, &position(1).into()).unwrap();
     let walk = |query: PageFailureQuery| {
         let mut met: Vec<PageFailure> = Vec::new();
         loop {
@@ -259,7 +262,7 @@ pub(crate) fn any_page_can_be_a_fetch_task(path: &Path, open: Open<'_>) {
         removed("/removed"),
         CatalogChange::BackOff { site: url("/").site(), at: at(5), until: at(800) },
     ];
-    catalog.apply(&changes, position(3)).unwrap();
+    catalog.apply(&changes, &position(3).into()).unwrap();
     let given = |path: &str| catalog.due_page(url(path).id()).unwrap();
     let stored = given("/stored").unwrap();
     assert_eq!((&stored.url, stored.depth, stored.visited, stored.exists), (&url("/stored"), 2, true, true));

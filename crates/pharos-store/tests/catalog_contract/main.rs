@@ -50,6 +50,7 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
     for check in [
         pages_come_due_breadth_first_and_once,
         applied_batches_change_nothing,
+        each_log_has_its_own_position,
         failures_are_scheduled_and_reported,
         adding_a_seed_again_retries_it,
         rules_and_robots_are_kept,
@@ -95,7 +96,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn position(offset: u64) -> LibraryPosition {
-    LibraryPosition { file: 1, offset }
+    LibraryPosition::new(1, offset)
 }
 
 fn seed(path: &str, seconds: i64) -> CatalogChange {
@@ -155,16 +156,46 @@ fn report(catalog: &dyn Catalog, path: &str) -> PageDetails {
     catalog.page(url(path).id()).unwrap().unwrap()
 }
 
+fn each_log_has_its_own_position(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let in_log = |log, offset| LibraryPosition { log, ..position(offset) };
+    for log in [0, 600, 7] {
+        catalog.apply(&[found(&format!("/{log}"), 1)], &in_log(log, 5).into()).unwrap();
+    }
+    let late = catalog.apply(&[found("/late", 1)], &in_log(7, 5).into()).unwrap();
+    assert_eq!(late, ApplyResult::default(), "applied before");
+    let both = [in_log(7, 4), in_log(600, 9)].into_iter().collect();
+    catalog.apply(&[found("/both", 1), answer_at(in_log(7, 3)), answer_at(in_log(600, 8))], &both).unwrap();
+    drop(catalog);
+    let catalog = open(path);
+    let applied: Vec<_> = catalog.applied_positions().unwrap().iter().collect();
+    assert_eq!(applied, [in_log(0, 5), in_log(7, 5), in_log(600, 9)]);
+    let mut waiting = due(&*catalog, 100);
+    waiting.sort();
+    assert_eq!(waiting, ["/0", "/600", "/7"]);
+    let versions = catalog.versions(url("/both").id()).unwrap();
+    let positions: Vec<_> = versions.iter().map(|version| version.position).collect();
+    assert_eq!(positions, [in_log(600, 8), in_log(7, 3)], "equal times are ordered by log");
+    assert_eq!(report(&*catalog, "/both").position, Some(in_log(600, 8)));
+}
+
+/// A response of one page and one time at a position.
+fn answer_at(position: LibraryPosition) -> CatalogChange {
+    let response = ResponseSummary { status: 200, position, ..ResponseSummary::default() };
+    let outcome = VisitOutcome::Responded(response);
+    CatalogChange::Visited { url: url("/both"), at: at(9), outcome, next_due: None }
+}
+
 fn applied_batches_change_nothing(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [found("/a", 1), answered("/a", 2, 7), found("/b", 2)];
-    catalog.apply(&changes, position(9)).unwrap();
+    catalog.apply(&changes, &position(9).into()).unwrap();
     let before = everything(&*catalog);
-    assert_eq!(catalog.apply(&changes, position(9)).unwrap(), ApplyResult::default());
-    assert_eq!(catalog.apply(&[found("/c", 1)], position(8)).unwrap(), ApplyResult::default());
+    assert_eq!(catalog.apply(&changes, &position(9).into()).unwrap(), ApplyResult::default());
+    assert_eq!(catalog.apply(&[found("/c", 1)], &position(8).into()).unwrap(), ApplyResult::default());
     assert_eq!(everything(&*catalog), before);
     assert_eq!(report(&*catalog, "/a").position, Some(position(7)));
-    let outdated = catalog.apply(&[answered("/a", 1, 3)], position(4)).unwrap().outdated;
+    let outdated = catalog.apply(&[answered("/a", 1, 3)], &position(4).into()).unwrap().outdated;
     assert_eq!(outdated, [(url("/a").id(), position(3))], "returned again on replay");
 }
 
@@ -181,13 +212,16 @@ fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
     };
     let known = robots(5, RobotsState::Known(b"User-agent: *".into()));
     catalog
-        .apply(&[CatalogChange::Rules(rules.clone()), CatalogChange::Robots(known.clone())], position(1))
+        .apply(
+            &[CatalogChange::Rules(rules.clone()), CatalogChange::Robots(known.clone())],
+            &position(1).into(),
+        )
         .unwrap();
     assert_eq!(catalog.rules().unwrap(), Some(rules));
-    catalog.apply(&[CatalogChange::Robots(robots(4, RobotsState::Missing))], position(2)).unwrap();
+    catalog.apply(&[CatalogChange::Robots(robots(4, RobotsState::Missing))], &position(2).into()).unwrap();
     assert_eq!(catalog.robots(&known.url).unwrap(), Some(known.clone()), "an older one is ignored");
     let gone = robots(6, RobotsState::Unreachable);
-    catalog.apply(&[CatalogChange::Robots(gone.clone())], position(3)).unwrap();
+    catalog.apply(&[CatalogChange::Robots(gone.clone())], &position(3).into()).unwrap();
     let before = Some((at(5), b"User-agent: *".to_vec()));
     assert_eq!(
         catalog.robots(&known.url).unwrap(),
@@ -199,10 +233,10 @@ fn rules_and_robots_are_kept(path: &Path, open: Open<'_>) {
 
 fn a_visit_does_not_change_the_path_to_a_page(path: &Path, open: Open<'_>) {
     let catalog = open(path);
-    catalog.apply(&[found("/a", 5), failed("/a", 2, 1, Some(at(3)))], position(1)).unwrap();
+    catalog.apply(&[found("/a", 5), failed("/a", 2, 1, Some(at(3)))], &position(1).into()).unwrap();
     let due = catalog.due_pages(url("/a").site().id(), at(3), DueOrder::Nearest, 10).unwrap();
     assert_eq!((due[0].depth, due[0].attempts), (5, 1));
-    catalog.apply(&[answered("/unheard-of", 2, 2)], position(2)).unwrap();
+    catalog.apply(&[answered("/unheard-of", 2, 2)], &position(2).into()).unwrap();
     assert_eq!(report(&*catalog, "/unheard-of").depth, 0);
 }
 
@@ -222,25 +256,25 @@ fn origins_belong_to_the_path(path: &Path, open: Open<'_>) {
         origin: Some("http://old.example/".into()),
         stale_before: None,
     };
-    catalog.apply(&[by_redirect(4, "http://far.example/"), moved], position(1)).unwrap();
+    catalog.apply(&[by_redirect(4, "http://far.example/"), moved], &position(1).into()).unwrap();
     assert_eq!(report(&*catalog, "/a").origin.as_deref(), Some("http://far.example/"));
     assert_eq!(report(&*catalog, "/s").origin.as_deref(), Some("http://old.example/"));
     let nearer = [by_redirect(2, "http://near.example/"), by_redirect(2, "http://same.example/")];
-    catalog.apply(&nearer, position(2)).unwrap();
+    catalog.apply(&nearer, &position(2).into()).unwrap();
     let page = &catalog.due_pages(url("/a").site().id(), at(9), DueOrder::Nearest, 10).unwrap()[1];
     let origin = Some("http://near.example/".into());
     assert_eq!((&page.url, page.depth, page.hops, &page.origin), (&url("/a"), 2, 2, &origin));
-    catalog.apply(&[found("/a", 1)], position(3)).unwrap();
+    catalog.apply(&[found("/a", 1)], &position(3).into()).unwrap();
     assert_eq!((report(&*catalog, "/a").origin, report(&*catalog, "/a").hops), (None, 0));
 }
 
 fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let fresh = visited("/a", 50, answer(200, 1), Some(at(99)));
-    assert_eq!(catalog.apply(&[fresh], position(2)).unwrap().outdated, []);
+    assert_eq!(catalog.apply(&[fresh], &position(2).into()).unwrap().outdated, []);
     let before = report(&*catalog, "/a");
     let old = [visited("/a", 20, answer(404, 3), Some(at(21))), answered("/a", 10, 5)];
-    let applied = catalog.apply(&old, position(6)).unwrap();
+    let applied = catalog.apply(&old, &position(6).into()).unwrap();
     let id = url("/a").id();
     assert_eq!(applied.outdated, [(id, position(3)), (id, position(5))]);
     assert_eq!(report(&*catalog, "/a"), PageDetails { visits: 3, ..before });
@@ -257,12 +291,17 @@ fn old_captures_are_versions_only(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.versions(id).unwrap(), versions);
     // Of two responses at the same time, the later position wins; of two in one batch, the newer one.
     let both = [visited("/a", 50, answer(410, 7), None), answered("/b", 9, 8), answered("/b", 8, 9)];
-    assert_eq!(catalog.apply(&both, position(10)).unwrap().outdated, [(url("/b").id(), position(9))]);
+    assert_eq!(catalog.apply(&both, &position(10).into()).unwrap().outdated, [(url("/b").id(), position(9))]);
     assert_eq!(report(&*catalog, "/a").status, Some(410));
     let overtaken = [answered("/c", 8, 11), answered("/c", 9, 12)];
-    assert_eq!(catalog.apply(&overtaken, position(13)).unwrap().outdated, [(url("/c").id(), position(11))]);
+    assert_eq!(
+        catalog.apply(&overtaken, &position(13).into()).unwrap().outdated,
+        [(url("/c").id(), position(11))]
+    );
     // The last event and the content are independent.
-    catalog.apply(&[failed("/d", 30, 2, Some(at(40))), answered("/d", 20, 14)], position(15)).unwrap();
+    catalog
+        .apply(&[failed("/d", 30, 2, Some(at(40))), answered("/d", 20, 14)], &position(15).into())
+        .unwrap();
     let d = report(&*catalog, "/d");
     assert_eq!((d.state, d.position, d.due), (PageState::Stored, Some(position(14)), Some(at(40))));
     assert_eq!((d.attempts, d.visited_at), (2, Some(at(30))));
@@ -283,7 +322,7 @@ fn paging_returns_every_page_once(path: &Path, open: Open<'_>) {
             stale_before: None,
         })
         .collect();
-    catalog.apply(&changes, position(1)).unwrap();
+    catalog.apply(&changes, &position(1).into()).unwrap();
     let walk = |site, limit| {
         let mut met: Vec<PageUrl> = Vec::new();
         loop {
@@ -329,7 +368,7 @@ fn ports_and_schemes_are_distinguished(path: &Path, open: Open<'_>) {
             stale_before: None,
         })
         .collect();
-    catalog.apply(&changes, position(1)).unwrap();
+    catalog.apply(&changes, &position(1).into()).unwrap();
     for page in &pages {
         assert_eq!(&catalog.page(page.id()).unwrap().unwrap().url, page);
     }
@@ -349,7 +388,7 @@ fn changes_of_a_page_are_applied_in_order(path: &Path, open: Open<'_>) {
         found("/b", 1),
         found("/a", 1),
     ];
-    catalog.apply(&changes, position(3)).unwrap();
+    catalog.apply(&changes, &position(3).into()).unwrap();
     assert_eq!(
         (report(&*catalog, "/a").depth, report(&*catalog, "/b").depth),
         (2, 9),
@@ -360,28 +399,28 @@ fn changes_of_a_page_are_applied_in_order(path: &Path, open: Open<'_>) {
 fn a_closed_catalog_can_be_reopened(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [seed("/", 1), found("/a", 1), answered("/", 2, 1), removed("/r"), deleted("/d", 3)];
-    catalog.apply(&changes, position(2)).unwrap();
+    catalog.apply(&changes, &position(2).into()).unwrap();
     let before = everything(&*catalog);
     drop(catalog);
     let catalog = open(path);
     assert_eq!(everything(&*catalog), before);
-    assert_eq!(catalog.applied_position().unwrap(), position(2));
+    assert_eq!(catalog.applied_positions().unwrap(), position(2).into());
 }
 
 fn copies_are_catalogs(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [seed("/", 1), found("/a", 1), answered("/", 2, 1), removed("/r"), deleted("/d", 3)];
-    catalog.apply(&changes, position(2)).unwrap();
+    catalog.apply(&changes, &position(2).into()).unwrap();
     let copy = path.with_file_name("copy");
     let Some(local) = catalog.local() else { return };
     local.backup(&copy).unwrap();
     assert!(local.backup(&copy).is_err(), "existing files are not overwritten");
     let before = everything(&*catalog);
-    catalog.apply(&[found("/later", 1)], position(3)).unwrap();
+    catalog.apply(&[found("/later", 1)], &position(3).into()).unwrap();
     let copy = open(&copy);
     assert_eq!(everything(&*copy), before);
-    assert_eq!(copy.applied_position().unwrap(), position(2));
-    copy.apply(&[found("/later", 1)], position(3)).unwrap();
+    assert_eq!(copy.applied_positions().unwrap(), position(2).into());
+    copy.apply(&[found("/later", 1)], &position(3).into()).unwrap();
     assert_eq!(everything(&*copy), everything(&*catalog));
 }
 
@@ -406,9 +445,11 @@ fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
             ..DiscoveredLink::new(url(path), 1, at(1))
         })
     };
-    catalog.apply(&[visit(1, 1, 7), link("/a", 1), link("/b", 1), link("/b", 1)], position(2)).unwrap();
-    catalog.apply(&[visit(2, 3, 7), link("/a", 3), link("/b", 3)], position(4)).unwrap();
-    catalog.apply(&[visit(3, 5, 9), link("/c", 5)], position(6)).unwrap();
+    catalog
+        .apply(&[visit(1, 1, 7), link("/a", 1), link("/b", 1), link("/b", 1)], &position(2).into())
+        .unwrap();
+    catalog.apply(&[visit(2, 3, 7), link("/a", 3), link("/b", 3)], &position(4).into()).unwrap();
+    catalog.apply(&[visit(3, 5, 9), link("/c", 5)], &position(6).into()).unwrap();
     let report = report(&*catalog, "/");
     assert_eq!((report.visits, report.changes, report.text), (3, 1, Some(9)));
     assert_eq!(report.validators.etag.as_deref(), Some("\"9\""));
@@ -420,7 +461,7 @@ fn changes_and_new_links_are_counted(path: &Path, open: Open<'_>) {
     assert_eq!((site.pages, site.stored, site.texts), (4, 1, 1));
     assert_eq!(catalog.responses_since(url("/").site().id(), at(2)).unwrap(), 2);
     // Extracted by another method, with an identical body.
-    catalog.apply(&[visit(4, 7, 8)], position(8)).unwrap();
+    catalog.apply(&[visit(4, 7, 8)], &position(8).into()).unwrap();
     assert_eq!(self::report(&*catalog, "/").changes, 1);
 }
 
@@ -433,8 +474,8 @@ fn links_to_a_page_add_to_its_weight(path: &Path, open: Open<'_>) {
             ..DiscoveredLink::new(url(path), 1, at(1))
         })
     };
-    catalog.apply(&[link("/a", 100), link("/a", 50), link("/b", 100)], position(1)).unwrap();
-    catalog.apply(&[link("/a", 50), link("/b", 2000)], position(2)).unwrap();
+    catalog.apply(&[link("/a", 100), link("/a", 50), link("/b", 100)], &position(1).into()).unwrap();
+    catalog.apply(&[link("/a", 50), link("/b", 2000)], &position(2).into()).unwrap();
     let of = |path: &str| {
         let report = report(&*catalog, path);
         (report.weight, report.linked_by)
@@ -443,7 +484,10 @@ fn links_to_a_page_add_to_its_weight(path: &Path, open: Open<'_>) {
     let answered =
         ResponseSummary { status: 200, position: position(3), weight: 70, ..ResponseSummary::default() };
     catalog
-        .apply(&[visited("/a", 5, VisitOutcome::Responded(answered), None), link("/a", 500)], position(4))
+        .apply(
+            &[visited("/a", 5, VisitOutcome::Responded(answered), None), link("/a", 500)],
+            &position(4).into(),
+        )
         .unwrap();
     assert_eq!(of("/a"), (70, 4), "the measured weight replaces the expected one");
 }
@@ -451,13 +495,13 @@ fn links_to_a_page_add_to_its_weight(path: &Path, open: Open<'_>) {
 fn submissions_wait_for_a_decision(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let submitted = |path: &str, seconds| CatalogChange::Submitted { url: url(path), at: at(seconds) };
-    catalog.apply(&[submitted("/a", 1), submitted("/b", 2)], position(1)).unwrap();
+    catalog.apply(&[submitted("/a", 1), submitted("/b", 2)], &position(1).into()).unwrap();
     let decided = CatalogChange::Decided { url: url("/b"), at: at(3), accepted: false };
-    catalog.apply(&[decided, submitted("/b", 4), submitted("/a", 5)], position(2)).unwrap();
+    catalog.apply(&[decided, submitted("/b", 4), submitted("/a", 5)], &position(2).into()).unwrap();
     let list = catalog.submissions().unwrap();
     let list: Vec<_> = list.iter().map(|s| (s.url.path_and_query(), s.at, s.accepted)).collect();
     assert_eq!(list, [("/a", at(1), None), ("/b", at(3), Some(false))]);
     let refused = |links| CatalogChange::Filtered { rule: "exclude */x*".into(), links };
-    catalog.apply(&[refused(2), refused(3)], position(3)).unwrap();
+    catalog.apply(&[refused(2), refused(3)], &position(3).into()).unwrap();
     assert_eq!(catalog.filtered().unwrap(), [("exclude */x*".to_string(), 5)]);
 }

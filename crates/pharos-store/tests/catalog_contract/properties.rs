@@ -95,14 +95,14 @@ pub(crate) fn batches_and_overlaps_make_no_difference(open: Open<'_>) {
         .run(&(any_history(40), steps), |(changes, steps)| {
             let dir = tempfile::tempdir().unwrap();
             let whole = open(&dir.path().join("whole"));
-            whole.apply(&changes, position(changes.len() as u64)).unwrap();
+            whole.apply(&changes, &position(changes.len() as u64).into()).unwrap();
             let parts = open(&dir.path().join("parts"));
             let mut done = 0;
             let mut steps = steps.iter().cycle();
             while done < changes.len() {
                 let (ahead, back) = steps.next().unwrap_or(&(1, 0));
                 let end = (done + ahead).min(changes.len());
-                parts.apply(&changes[done.saturating_sub(*back)..end], position(end as u64)).unwrap();
+                parts.apply(&changes[done.saturating_sub(*back)..end], &position(end as u64).into()).unwrap();
                 done = end;
             }
             same(&*whole, &*parts)
@@ -116,10 +116,10 @@ pub(crate) fn removals_win_in_any_order(open: Open<'_>) {
         .run(&(any_history(20), removals), |(changes, removals)| {
             let dir = tempfile::tempdir().unwrap();
             let (before, after) = (open(&dir.path().join("before")), open(&dir.path().join("after")));
-            before.apply(&removals, position(1)).unwrap();
-            before.apply(&changes, position(2)).unwrap();
-            after.apply(&changes, position(1)).unwrap();
-            after.apply(&removals, position(2)).unwrap();
+            before.apply(&removals, &position(1).into()).unwrap();
+            before.apply(&changes, &position(2).into()).unwrap();
+            after.apply(&changes, &position(1).into()).unwrap();
+            after.apply(&removals, &position(2).into()).unwrap();
             same(&*before, &*after)
         })
         .unwrap();

@@ -5,24 +5,25 @@ use crate::*;
 pub(super) fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let site = url("/").site();
-    let applied = catalog.apply(&[seed("/", 0), found("/deep", 3), found("/near", 1)], position(10)).unwrap();
+    let applied =
+        catalog.apply(&[seed("/", 0), found("/deep", 3), found("/near", 1)], &position(10).into()).unwrap();
     assert_eq!(applied, ApplyResult { due_sites: vec![site.id()], outdated: vec![] });
     assert_eq!(due(&*catalog, 100), ["/", "/near", "/deep"]);
-    let again = catalog.apply(&[found("/near", 1), found("/near", 2)], position(11)).unwrap();
+    let again = catalog.apply(&[found("/near", 1), found("/near", 2)], &position(11).into()).unwrap();
     assert_eq!(again, ApplyResult::default(), "known already");
-    catalog.apply(&[answered("/", 2, 5), found("/", 0)], position(12)).unwrap();
+    catalog.apply(&[answered("/", 2, 5), found("/", 0)], &position(12).into()).unwrap();
     assert_eq!(due(&*catalog, 100), ["/near", "/deep"]);
-    assert_eq!(catalog.apply(&[found("/deep", 0)], position(13)).unwrap().due_sites, [site.id()]);
+    assert_eq!(catalog.apply(&[found("/deep", 0)], &position(13).into()).unwrap().due_sites, [site.id()]);
     assert_eq!(due(&*catalog, 100), ["/deep", "/near"], "the shorter path is kept");
-    assert_eq!(catalog.applied_position().unwrap(), position(13));
+    assert_eq!(catalog.applied_positions().unwrap(), position(13).into());
     assert_eq!(catalog.seed_sites().unwrap(), std::slice::from_ref(&site));
     assert_eq!(catalog.due_sites(at(100)).unwrap(), [site.id()]);
     // Scheduled pages are returned among the others, in the same order, once they are due.
-    catalog.apply(&[failed("/deep", 20, 1, Some(at(50))), found("/x", 2)], position(14)).unwrap();
+    catalog.apply(&[failed("/deep", 20, 1, Some(at(50))), found("/x", 2)], &position(14).into()).unwrap();
     assert_eq!(due(&*catalog, 49), ["/near", "/x"]);
     assert_eq!(due(&*catalog, 50), ["/deep", "/near", "/x"]);
     assert_eq!(catalog.due_pages(site.id(), at(50), DueOrder::Nearest, 2).unwrap().len(), 2);
-    catalog.apply(&[answered("/near", 21, 15), answered("/x", 21, 16)], position(17)).unwrap();
+    catalog.apply(&[answered("/near", 21, 15), answered("/x", 21, 16)], &position(17).into()).unwrap();
     assert_eq!(catalog.due_sites(at(49)).unwrap(), []);
     assert_eq!(catalog.due_sites(at(50)).unwrap(), [site.id()]);
     assert_eq!((catalog.next_due(at(0)).unwrap(), catalog.next_due(at(50)).unwrap()), (Some(at(50)), None));
@@ -31,7 +32,7 @@ pub(super) fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>)
 pub(super) fn failures_are_scheduled_and_reported(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let changes = [found("/a", 1), found("/b", 1), failed("/a", 2, 1, Some(at(500))), refused("/b", 2)];
-    catalog.apply(&changes, position(1)).unwrap();
+    catalog.apply(&changes, &position(1).into()).unwrap();
     assert_eq!(due(&*catalog, 100), Vec::<String>::new());
     assert_eq!(catalog.next_due(at(100)).unwrap(), Some(at(500)));
     let a = report(&*catalog, "/a");
@@ -51,7 +52,7 @@ pub(super) fn failures_are_scheduled_and_reported(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.page(url("/none").id()).unwrap(), None);
     // A response is kept when a later visit fails.
     let unwell = failed("/a", 9, 1, Some(at(20)));
-    catalog.apply(&[answered("/a", 8, 2), unwell, found("/w", 3)], position(3)).unwrap();
+    catalog.apply(&[answered("/a", 8, 2), unwell, found("/w", 3)], &position(3).into()).unwrap();
     let a = report(&*catalog, "/a");
     assert_eq!((a.state, a.status, a.indexable, a.due), (PageState::Stored, Some(200), true, Some(at(20))));
     assert_eq!((a.digest, a.visits, a.visited_at), (Some(u64::MAX - 2), 1, Some(at(9))));
@@ -70,19 +71,19 @@ pub(super) fn adding_a_seed_again_retries_it(path: &Path, open: Open<'_>) {
         answered("/well", 2, 2),
         deleted("/gone", 2),
     ];
-    catalog.apply(&changes, position(3)).unwrap();
+    catalog.apply(&changes, &position(3).into()).unwrap();
     assert_eq!(due(&*catalog, 100), Vec::<String>::new());
     let redirected =
         CatalogChange::Seed { url: url("/failed"), at: at(5), hops: 1, origin: None, stale_before: None };
-    assert_eq!(catalog.apply(&[redirected], position(4)).unwrap().due_sites, []);
+    assert_eq!(catalog.apply(&[redirected], &position(4).into()).unwrap().due_sites, []);
     let named = ["/failed", "/refused", "/missing", "/well", "/gone"].map(|path| seed(path, 6));
-    assert_eq!(catalog.apply(&named, position(5)).unwrap().due_sites.len(), 1);
+    assert_eq!(catalog.apply(&named, &position(5).into()).unwrap().due_sites.len(), 1);
     let again: HashSet<String> = due(&*catalog, 100).into_iter().collect();
     assert_eq!(again, ["/failed", "/refused", "/missing", "/gone"].map(String::from).into());
     assert_eq!(report(&*catalog, "/failed").attempts, 0);
     // An old capture that arrives later does not make the last visit a success.
     catalog
-        .apply(&[failed("/late", 2, 1, None), answered("/late", 1, 6), seed("/late", 6)], position(7))
+        .apply(&[failed("/late", 2, 1, None), answered("/late", 1, 6), seed("/late", 6)], &position(7).into())
         .unwrap();
     assert_eq!(
         (report(&*catalog, "/late").state, report(&*catalog, "/late").due),
@@ -108,7 +109,7 @@ pub(super) fn the_least_recently_visited_sites_come_first(path: &Path, open: Ope
         visit("late.example", "/old", 5, answer(200, 3)),
         visit("never.example", "/", 40, refusal),
     ];
-    catalog.apply(&changes, position(4)).unwrap();
+    catalog.apply(&changes, &position(4).into()).unwrap();
     let site = |host: &str, seconds: Option<i64>| (page(host, "/").site(), seconds.map(at));
     let expected = [
         site("never.example", None),
@@ -118,7 +119,7 @@ pub(super) fn the_least_recently_visited_sites_come_first(path: &Path, open: Ope
     ];
     assert_eq!(catalog.least_recently_visited(9).unwrap(), expected);
     assert_eq!(catalog.least_recently_visited(2).unwrap(), expected[..2]);
-    catalog.apply(&[visit("early.example", "/", 50, answer(200, 5))], position(6)).unwrap();
+    catalog.apply(&[visit("early.example", "/", 50, answer(200, 5))], &position(6).into()).unwrap();
     assert_eq!(catalog.least_recently_visited(9).unwrap()[3], site("early.example", Some(50)));
 }
 
@@ -138,9 +139,9 @@ pub(super) fn due_pages_come_in_the_requested_order(path: &Path, open: Open<'_>)
         found("/d", 3, 30, 4),
         seed("/e", 5),
     ];
-    catalog.apply(&changes, position(1)).unwrap();
+    catalog.apply(&changes, &position(1).into()).unwrap();
     // Scheduled, and therefore among the others.
-    catalog.apply(&[visited("/e", 6, answer(200, 2), Some(at(7)))], position(2)).unwrap();
+    catalog.apply(&[visited("/e", 6, answer(200, 2), Some(at(7)))], &position(2).into()).unwrap();
     let site = url("/").site().id();
     let due = |order, limit| {
         let pages = catalog.due_pages(site, at(9), order, limit).unwrap();
@@ -161,26 +162,26 @@ pub(super) fn due_pages_come_in_the_requested_order(path: &Path, open: Open<'_>)
 
 pub(super) fn stale_pages_are_due_again(path: &Path, open: Open<'_>) {
     let catalog = open(path);
-    catalog.apply(&[visited("/", 10, answer(200, 1), Some(at(500)))], position(2)).unwrap();
+    catalog.apply(&[visited("/", 10, answer(200, 1), Some(at(500)))], &position(2).into()).unwrap();
     let listed = |seconds| {
         CatalogChange::Found(DiscoveredLink {
             stale_before: Some(at(seconds)),
             ..DiscoveredLink::new(url("/"), 1, at(20))
         })
     };
-    assert_eq!(catalog.apply(&[listed(10)], position(3)).unwrap().due_sites, []);
+    assert_eq!(catalog.apply(&[listed(10)], &position(3).into()).unwrap().due_sites, []);
     assert!(due(&*catalog, 499).is_empty());
-    assert_eq!(catalog.apply(&[listed(11)], position(4)).unwrap().due_sites, [url("/").site().id()]);
+    assert_eq!(catalog.apply(&[listed(11)], &position(4).into()).unwrap().due_sites, [url("/").site().id()]);
     assert_eq!(due(&*catalog, 20), ["/"]);
-    catalog.apply(&[answered("/", 30, 5)], position(6)).unwrap();
-    assert_eq!(catalog.apply(&[listed(11)], position(7)).unwrap().due_sites, [], "visited since");
+    catalog.apply(&[answered("/", 30, 5)], &position(6).into()).unwrap();
+    assert_eq!(catalog.apply(&[listed(11)], &position(7).into()).unwrap().due_sites, [], "visited since");
 }
 
 pub(super) fn back_offs_are_respected(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let site = url("/").site();
     let until = |seconds| CatalogChange::BackOff { site: site.clone(), at: at(1), until: at(seconds) };
-    catalog.apply(&[found("/a", 1), until(50), until(40)], position(1)).unwrap();
+    catalog.apply(&[found("/a", 1), until(50), until(40)], &position(1).into()).unwrap();
     assert_eq!((catalog.due_sites(at(49)).unwrap(), due(&*catalog, 49)), (vec![], vec![]));
     assert_eq!(catalog.next_due(at(10)).unwrap(), Some(at(50)));
     assert_eq!(
@@ -196,8 +197,10 @@ pub(super) fn mirrors_are_not_fetched(path: &Path, open: Open<'_>) {
     let waiting = |text: &str| CatalogChange::Found(DiscoveredLink::new(page(text), 2, at(1)));
     let (http, https) = (page("http://example.org/"), page("https://example.org/"));
     let changes = [waiting("http://example.org/a"), waiting("https://example.org/b")];
-    catalog.apply(&changes, position(1)).unwrap();
-    catalog.apply(&[CatalogChange::Alias { home: http.clone(), of: https.clone() }], position(2)).unwrap();
+    catalog.apply(&changes, &position(1).into()).unwrap();
+    catalog
+        .apply(&[CatalogChange::Alias { home: http.clone(), of: https.clone() }], &position(2).into())
+        .unwrap();
     let due = catalog.due_pages(http.site().id(), at(9), DueOrder::Nearest, 1).unwrap();
     assert_eq!(due.len(), 1, "pages that are not fetched do not hide the others");
     let mut due: Vec<String> = catalog
@@ -210,9 +213,9 @@ pub(super) fn mirrors_are_not_fetched(path: &Path, open: Open<'_>) {
     assert_eq!(due, ["https://example.org/a", "https://example.org/b"]);
     assert_eq!(catalog.aliases().unwrap(), [(http, https.clone())]);
     let other = page("https://copy.example/");
-    catalog.apply(&[waiting("https://copy.example/c")], position(3)).unwrap();
+    catalog.apply(&[waiting("https://copy.example/c")], &position(3).into()).unwrap();
     let alias = CatalogChange::Alias { home: other.clone(), of: https.clone() };
-    assert_eq!(catalog.apply(&[alias], position(4)).unwrap().due_sites, [https.site().id()]);
+    assert_eq!(catalog.apply(&[alias], &position(4).into()).unwrap().due_sites, [https.site().id()]);
     assert_eq!(catalog.due_pages(other.site().id(), at(9), DueOrder::Nearest, 9).unwrap(), []);
     assert_eq!(catalog.due_sites(at(9)).unwrap(), [https.site().id()]);
     assert_eq!(catalog.due_pages(https.site().id(), at(9), DueOrder::Nearest, 9).unwrap().len(), 3);

@@ -330,10 +330,11 @@ mod tests {
         answered: ResponseSummary,
     ) {
         // The position must not decrease.
-        let reached = service.library.end().unwrap().max(answered.position);
+        let mut reached = service.library.end().unwrap();
+        reached.advance(answered.position);
         let outcome = VisitOutcome::Responded(answered);
         let visited = CatalogChange::Visited { url: page.url(), at, outcome, next_due: None };
-        catalog.apply(&[visited], reached).unwrap();
+        catalog.apply(&[visited], &reached).unwrap();
     }
 
     /// Stores another version of a page.
@@ -366,7 +367,7 @@ mod tests {
         store(&service, &*catalog, &PAGE, at("2025-03-01T08:00:00Z"), "", "An old lighthouse.");
         store(&service, &*catalog, &PAGE, at("2025-04-01T08:00:00.250Z"), "", "An old lighthouse.");
         store(&service, &*catalog, &PAGE, at("2025-05-01T08:00:00Z"), "", "A middle lighthouse.");
-        let gone = LibraryPosition { file: 7, offset: 0 };
+        let gone = LibraryPosition::new(7, 0);
         let dropped = ResponseSummary { position: gone, ..answered("dropped") };
         visit(&service, &*catalog, &PAGE, at("2025-06-01T08:00:00Z"), dropped);
         let router = router(service).unwrap();
@@ -481,7 +482,7 @@ mod tests {
         assert_eq!(get(&router, &PAGE.cached_page()).await.status, StatusCode::OK);
 
         let removed = CatalogChange::Removed(Removal::Page(PAGE.url()));
-        catalog.apply(&[removed], LibraryPosition { file: 9, offset: 0 }).unwrap();
+        catalog.apply(&[removed], &LibraryPosition::new(9, 0).into()).unwrap();
         for params in ["", "at=20250601000000", "view=text"] {
             let (banner, content) = banner_and_content(&router, params).await;
             assert_eq!((banner.status, content.status), (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND));

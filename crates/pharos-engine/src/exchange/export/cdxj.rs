@@ -30,7 +30,7 @@ pub(super) fn write(
     let files =
         source.library.local().ok_or(EngineError::NotLocal { operation: "indexing library files" })?;
     for (number, file) in files.files()? {
-        if number > source.to.file {
+        if number > source.to.get(0).volume {
             break;
         }
         index_file(source, monitor, number, &file, &mut |line| {
@@ -62,16 +62,16 @@ fn index_file(
         let record = match found {
             Ok(record) => record,
             Err(damage) => {
-                let position = LibraryPosition { file: number, offset: damage.offset };
+                let position = LibraryPosition::new(number, damage.offset);
                 // Records that the owner is writing are not exported yet.
-                if position < source.to {
+                if source.to.covers_record(position) {
                     monitor.bad(position, damage.detail);
                 }
                 continue;
             }
         };
-        let position = LibraryPosition { file: number, offset: original_offset(&record) };
-        if position >= source.to {
+        let position = LibraryPosition::new(number, original_offset(&record));
+        if !source.to.covers_record(position) {
             break;
         }
         let Some(answer) = CaptureFields::from_record(&record) else { continue };

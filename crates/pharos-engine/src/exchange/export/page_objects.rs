@@ -58,12 +58,14 @@ impl PageWriter<'_, '_> {
     /// Writes all pages in library order.
     fn write_all_pages(&mut self) -> Result<(), EngineError> {
         let derived = &self.source.derived;
-        let (from, to) = (LibraryPosition::START, self.source.to);
+        let ranges = self.source.to.iter().map(|to| (LibraryPosition::start_of_log(to.log), to));
         // The forward index needs no links, which cost as much again to read.
         let pieces: Box<dyn Iterator<Item = Result<DerivedItem<DerivedPage>, StoreError>>> = match self.format
         {
-            ExportFormat::Forward => Box::new(derived.pages_without_links(from, to)),
-            _ => Box::new(derived.pages(from, to)),
+            ExportFormat::Forward => {
+                Box::new(ranges.flat_map(|(from, to)| derived.pages_without_links(from, to)))
+            }
+            _ => Box::new(ranges.flat_map(|(from, to)| derived.pages(from, to))),
         };
         for piece in pieces {
             self.monitor.check_stop()?;

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::exchange::import::convert_tianwang;
     use crate::stores::test_stores;
-    use pharos_core::{LibraryPosition, Timestamp};
+    use pharos_core::{LibraryPositions, Timestamp};
     use pharos_store::DataDir;
     use proptest::collection::vec;
     use proptest::option;
@@ -187,9 +187,9 @@ mod tests {
         fn a_tianwang_page_is_exported_as_imported(page in record()) {
             prop_assume!(tianwang::read_record(&tianwang::write_record(&page)) == Ok(page.clone()));
             let dir = tempfile::tempdir().unwrap();
-            let start = LibraryPosition::START;
+            let start = LibraryPositions::START;
             let library =
-                test_stores(&DataDir::at(dir.path())).own_library(start, Timestamp::EPOCH).unwrap();
+                test_stores(&DataDir::at(dir.path())).own_library(&start, Timestamp::EPOCH).unwrap();
             if let Ok(Some(record)) = convert_tianwang(page.clone()) {
                 let (position, _) = library.append(&[record]).unwrap()[0];
                 let stored = library.read(position).unwrap();

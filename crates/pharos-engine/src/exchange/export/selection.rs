@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, LibraryPositions, PageUrl, Timestamp};
 use pharos_store::catalog::{PageDetails, current_version};
 use pharos_store::library::RecordScan;
 use pharos_store::{Catalog, DerivedReader, Library, PageState, RecordKind, StoreError};
@@ -20,7 +20,7 @@ pub(super) struct ExportSource<'a> {
     catalog: Arc<dyn Catalog>,
     pub(super) selection: &'a ExportSelection,
     /// End of the export. Records that the catalog has not applied may already be removed and are not exported.
-    pub(super) to: LibraryPosition,
+    pub(super) to: LibraryPositions,
 }
 
 impl<'a> ExportSource<'a> {
@@ -29,14 +29,14 @@ impl<'a> ExportSource<'a> {
         let catalog = stores.catalog()?.ok_or(EngineError::NoCatalog { path: data.catalog() })?;
         let library = stores.library()?;
         let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
-        let to = catalog.applied_position()?.min(library.end()?);
+        let to = catalog.applied_positions()?.lowest(&library.end()?);
         Ok(Self { library, derived, catalog, selection, to })
     }
 
     /// Returns the candidate records in library order; [`includes`](Self::includes) decides on each.
     pub(super) fn records(&self) -> Result<RecordScan, EngineError> {
         let Some(positions) = self.positions()? else {
-            return Ok(self.library.scan(LibraryPosition::START, Some(self.to))?);
+            return Ok(self.library.scan_logs(&LibraryPositions::START, Some(&self.to))?);
         };
         let library = Arc::clone(&self.library);
         Ok(Box::new(positions.into_iter().map(move |position| library.read(position))))
@@ -66,9 +66,9 @@ impl<'a> ExportSource<'a> {
                 }
             }
         }
-        positions.sort_unstable();
+        positions.sort_unstable_by_key(|position| position.sort_key());
         positions.dedup();
-        positions.retain(|position| *position < self.to);
+        positions.retain(|position| self.to.covers_record(*position));
         Ok(Some(positions))
     }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use pharos_core::config::ByteSize;
-use pharos_core::{LibraryPosition, PageId};
+use pharos_core::{LibraryPosition, LibraryPositions, PageId};
 use pharos_store::catalog::{PageDetails, PageVersion};
 use pharos_store::interpret::CrawlScope;
 use pharos_store::{Catalog, CrawlRules, Library, PageState, StoreError};
@@ -25,15 +25,15 @@ const RECHECK_DELAY: Duration = Duration::from_millis(200);
 /// The catalog, and the position it had applied when the check began.
 pub(super) struct OpenCatalog {
     pub(super) catalog: Arc<dyn Catalog>,
-    applied: LibraryPosition,
+    applied: LibraryPositions,
     place: String,
 }
 
 /// Catalog data that the other stores are compared with.
 #[derive(Default)]
 pub(super) struct CatalogSummary {
-    /// Position that the catalog has applied.
-    pub(super) applied: LibraryPosition,
+    /// Positions that the catalog has applied.
+    pub(super) applied: LibraryPositions,
     /// Searchable pages with the position of their current response.
     pub(super) indexable: HashMap<PageId, LibraryPosition>,
 }
@@ -55,7 +55,7 @@ pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Result<Option<Ope
     }
     let opened = stores
         .catalog()
-        .and_then(|catalog| catalog.map(|catalog| Ok((catalog.applied_position()?, catalog))).transpose());
+        .and_then(|catalog| catalog.map(|catalog| Ok((catalog.applied_positions()?, catalog))).transpose());
     match opened {
         Ok(Some((applied, catalog))) => Ok(Some(OpenCatalog { catalog, applied, place })),
         Ok(None) => {
@@ -89,8 +89,8 @@ pub(super) fn examine(
         exam.needs.catalog = true;
         exam.fault(CheckedStore::Catalog, &open.place, problem, DISAGREEMENT, CURE);
     }
-    let mut summary = CatalogSummary { applied: open.applied, indexable: HashMap::new() };
-    if open.applied > contents.end {
+    let mut summary = CatalogSummary { applied: open.applied.clone(), indexable: HashMap::new() };
+    if !contents.end.covers_all(&open.applied) {
         exam.needs.catalog = true;
         let what = format!(
             "it has applied the library up to {}, but the library ends at {}: the end of the library is lost",
@@ -136,14 +136,14 @@ fn compare(
         for mut entry in batch {
             let id = entry.url.id();
             let mut versions = catalog.versions(id)?;
-            let mut wrong = disagreements(&entry, &versions, open.applied, contents, exam);
+            let mut wrong = disagreements(&entry, &versions, &open.applied, contents, exam);
             if owned && !wrong.is_empty() {
                 // The page may have changed between the two reads.
                 thread::sleep(RECHECK_DELAY);
                 let Some(again) = catalog.page(id)? else { continue };
                 entry = again;
                 versions = catalog.versions(id)?;
-                wrong = disagreements(&entry, &versions, open.applied, contents, exam);
+                wrong = disagreements(&entry, &versions, &open.applied, contents, exam);
             }
             for what in wrong {
                 exam.needs.catalog = true;
@@ -157,7 +157,8 @@ fn compare(
                     lost.versions += 1;
                 }
             }
-            let Some(position) = entry.position.filter(|position| *position < open.applied) else {
+            let Some(position) = entry.position.filter(|position| open.applied.covers_record(*position))
+            else {
                 continue;
             };
             if entry.indexable && !scope.is_mirror(&entry.url) {
@@ -170,7 +171,7 @@ fn compare(
     }
     for (response, seen) in contents.responses().iter().zip(seen) {
         let position = response.position();
-        if seen || position >= open.applied || contents.is_removed(response.page) {
+        if seen || !open.applied.covers_record(position) || contents.is_removed(response.page) {
             continue;
         }
         if catalog.versions(response.page)?.iter().any(|version| version.position == position) {
@@ -198,13 +199,13 @@ fn compare(
 fn disagreements(
     entry: &PageDetails,
     versions: &[PageVersion],
-    applied: LibraryPosition,
+    applied: &LibraryPositions,
     contents: &LibraryContents,
     exam: &Examination,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut compare = |position: LibraryPosition, status: Option<u16>, which: &str| {
-        if position >= applied || exam.is_lost(position) {
+        if !applied.covers_record(position) || exam.is_lost(position) {
             return;
         }
         match contents.at(position) {

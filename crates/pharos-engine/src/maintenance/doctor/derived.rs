@@ -30,7 +30,9 @@ pub(super) fn examine(
     exam: &mut Examination,
 ) -> Result<(), EngineError> {
     let reader = DerivedReader::open(&data.library(), pharos_html::VERSION);
-    let to = applied.min(contents.end);
+    // Derived data exists for one log.
+    let end = contents.end.get(applied.log);
+    let to = applied.earlier(end);
     let mut flaws = flaws(&reader, to)?;
     for _ in 0..RECHECKS {
         if !owned || flaws.is_empty() {
@@ -61,15 +63,15 @@ pub(super) fn examine(
         exam.fault(CheckedStore::Derived, place, what, COST, cure);
         exam.needs.derived.extend(file_of(&flaw));
     }
-    if is_ahead(&reader, library, contents.end, owned)? {
+    if is_ahead(&reader, library, end, owned)? {
         exam.fault(
             CheckedStore::Derived,
             data.library().join("pages").display(),
-            format!("it covers more than the library, which ends at {}", contents.end),
+            format!("it covers more than the library, which ends at {end}"),
             "pages stored from now on would have no page object and no links",
             CURE,
         );
-        exam.needs.derived.extend(numbers(data).into_iter().filter(|number| *number >= contents.end.file));
+        exam.needs.derived.extend(numbers(data).into_iter().filter(|number| *number >= end.volume));
     }
     Ok(())
 }
@@ -86,7 +88,7 @@ fn flaws(reader: &DerivedReader, to: LibraryPosition) -> Result<Vec<DerivedDefec
         Some(from) => {
             let is_whole_file = from.offset == 0;
             let other_has_more = ends.len() < 2 || ends.iter().any(|other| *other > from);
-            let is_much = to.file > from.file + 1 || (to.file == from.file && to.offset > MANY_BYTES);
+            let is_much = to.volume > from.volume + 1 || (to.volume == from.volume && to.offset > MANY_BYTES);
             is_whole_file && (other_has_more || is_much)
         }
     });
@@ -104,7 +106,7 @@ fn open_end(flaw: &DerivedDefect, end: LibraryPosition) -> Option<LibraryPositio
 /// Returns the number of the library file that a flaw belongs to.
 fn file_of(flaw: &DerivedDefect) -> Option<u32> {
     match &flaw.problem {
-        DerivedDefectKind::Missing { from, .. } | DerivedDefectKind::Stale { from, .. } => Some(from.file),
+        DerivedDefectKind::Missing { from, .. } | DerivedDefectKind::Stale { from, .. } => Some(from.volume),
         DerivedDefectKind::Newer { .. } => None,
         DerivedDefectKind::Damaged { .. } => number(flaw.path.file_name()?.to_str()?),
     }
@@ -133,7 +135,7 @@ fn is_ahead(
         if !covers(reader, end)? {
             return Ok(false);
         }
-        let now = library.end()?;
+        let now = library.end()?.get(end.log);
         if !owned || now <= end {
             return Ok(true);
         }

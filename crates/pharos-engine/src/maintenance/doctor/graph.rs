@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use pharos_core::LibraryPosition;
+use pharos_core::LibraryPositions;
 use pharos_graph::relations::unfinished_folders;
 use pharos_graph::{GraphError, Relations};
 use pharos_index::IndexError;
@@ -21,7 +21,7 @@ const RECHECKS: usize = 3;
 /// Returns the position up to which links were analysed, if the results are readable.
 ///
 /// Called before the library is read, which may grow in the meantime.
-pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Option<LibraryPosition> {
+pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Option<LibraryPositions> {
     let folder = stores.data().graph();
     let mut opened = Relations::open(&folder);
     for _ in 0..RECHECKS {
@@ -32,7 +32,7 @@ pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Option<LibraryPos
         opened = Relations::open(&folder);
     }
     match opened {
-        Ok(relations) => Some(relations.library_position()),
+        Ok(relations) => Some(relations.library_positions().clone()),
         Err(GraphError::NotBuilt { .. }) => None,
         Err(error) => {
             exam.needs.graph = true;
@@ -49,12 +49,12 @@ pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Option<LibraryPos
 /// Compares the results with the library and looks for remains of interrupted builds.
 pub(super) fn examine(
     stores: &Stores,
-    to: Option<LibraryPosition>,
-    end: LibraryPosition,
+    to: Option<LibraryPositions>,
+    end: &LibraryPositions,
     exam: &mut Examination,
 ) -> Result<(), EngineError> {
     let data = stores.data();
-    if let Some(to) = to.filter(|to| *to > end) {
+    if let Some(to) = to.filter(|to| !end.covers_all(to)) {
         exam.needs.graph = true;
         let what = format!("it covers the library up to {to}, but the library ends at {end}");
         exam.fault(CheckedStore::Graph, data.graph().display(), what, COST, CURE);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use pharos_core::{LibraryPosition, PageId};
+use pharos_core::{LibraryPosition, LibraryPositions, PageId};
 use pharos_index::generations::verify::{GenerationFlaw, GenerationProblem};
 use pharos_index::{Index, IndexError, IndexView, Query, ResultFields};
 use pharos_store::PageState;
@@ -28,9 +28,9 @@ const RECHECKS: usize = 5;
 pub(super) struct OpenIndex {
     index: Arc<dyn Index>,
     view: Arc<dyn IndexView>,
-    pub(super) at: LibraryPosition,
-    /// Position covered by the history generation, which may be further.
-    history: LibraryPosition,
+    pub(super) at: LibraryPositions,
+    /// Positions covered by the history generation, which may be further.
+    history: LibraryPositions,
     place: String,
 }
 
@@ -69,16 +69,16 @@ pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Result<Option<Ope
 fn open_view(stores: &Stores) -> Result<OpenIndex, EngineError> {
     let index = stores.index()?;
     // A view of the index that matches this position.
-    let (mut at, mut view) = (index.applied_position()?, index.view()?);
+    let (mut at, mut view) = (index.applied_positions()?, index.view()?);
     for _ in 0..RECHECKS {
-        if index.applied_position()? == at {
+        if index.applied_positions()? == at {
             break;
         }
         thread::sleep(RECHECK_DELAY * 2);
-        (at, view) = (index.applied_position()?, index.view()?);
+        (at, view) = (index.applied_positions()?, index.view()?);
     }
     let chain = stores.generations().map(|generations| generations.current()).transpose()?;
-    let history = chain.and_then(|chain| chain.history).map_or(LibraryPosition::START, |h| h.to);
+    let history = chain.and_then(|chain| chain.history).map(|h| h.to).unwrap_or_default();
     let place = stores.data().index().display().to_string();
     Ok(OpenIndex { index, view, at, history, place })
 }
@@ -130,7 +130,7 @@ fn compare(
     exam: &mut Examination,
     check: ProgressCheck<'_>,
 ) -> Result<(), EngineError> {
-    if indexed.at > contents.end {
+    if !contents.end.covers_all(&indexed.at) {
         exam.needs.index = true;
         let what = format!(
             "it has applied the library up to {}, but the library ends at {}",
@@ -156,14 +156,16 @@ fn compare(
         }
     }
     // The catalog may not have applied pages that the history omits.
-    if summary.applied < indexed.history {
+    if !summary.applied.covers_all(&indexed.history) {
         return Ok(());
     }
     let Some(open_catalog) = open_catalog else { return Ok(()) };
     let fresh = indexed.index.view()?;
     for (id, position) in &summary.indexable {
-        let is_there = |at: LibraryPosition| at == *position || at >= indexed.at;
-        if *position >= indexed.at || found.get(id).copied().is_some_and(is_there) || exam.is_lost(*position)
+        let is_there = |at: LibraryPosition| at == *position || !indexed.at.covers_record(at);
+        if !indexed.at.covers_record(*position)
+            || found.get(id).copied().is_some_and(is_there)
+            || exam.is_lost(*position)
         {
             continue;
         }
@@ -201,7 +203,7 @@ fn find_mismatch(
     if page_id(&fields.url) != Some(page) {
         return Ok(Some("it is indexed under the ID of another page".into()));
     }
-    if position >= indexed.at || exam.is_lost(position) {
+    if !indexed.at.covers_record(position) || exam.is_lost(position) {
         return Ok(None);
     }
     match contents.at(position) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use pharos_core::{LibraryPosition, PageId, SiteId};
+use pharos_core::{LibraryPosition, LibraryPositions, PageId, SiteId};
 use pharos_store::catalog::Removal;
 use pharos_store::interpret::RecordOutcome;
 use pharos_store::interpret::status::StatusMeaning;
@@ -24,7 +24,7 @@ pub(super) struct LibraryContents {
     /// Current version of every page, up to the position the index has applied.
     pub(super) current: CurrentVersions,
     /// End of the last complete record.
-    pub(super) end: LibraryPosition,
+    pub(super) end: LibraryPositions,
 }
 
 /// One response of the library.
@@ -65,7 +65,7 @@ impl LibraryContents {
 pub(super) fn examine(
     library: &dyn Library,
     owned: bool,
-    index_at: LibraryPosition,
+    index_at: &LibraryPositions,
     exam: &mut Examination,
     check: ProgressCheck<'_>,
 ) -> Result<LibraryContents, EngineError> {
@@ -75,45 +75,45 @@ pub(super) fn examine(
         removed_pages: HashSet::new(),
         removed_sites: HashSet::new(),
         current: CurrentVersions::new(),
-        end: LibraryPosition::START,
+        end: LibraryPositions::START,
     };
     let mut surveyor = Surveyor::default();
     let mut revisits: Vec<(LibraryPosition, LibraryPosition)> = Vec::new();
     let mut damaged: Vec<(LibraryPosition, String)> = Vec::new();
-    let mut after = LibraryPosition::START;
-    let end = library.end()?;
-    for stored in library.scan(LibraryPosition::START, Some(end))? {
-        let stored = match stored {
-            Ok(stored) => stored,
-            Err(StoreError::Damaged { position, detail }) => {
-                damaged.push((position, detail));
-                continue;
+    for end in library.end()?.iter() {
+        let mut after = LibraryPosition::start_of_log(end.log);
+        for stored in library.scan(after, Some(end))? {
+            let stored = match stored {
+                Ok(stored) => stored,
+                Err(StoreError::Damaged { position, detail }) => {
+                    damaged.push((position, detail));
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            exam.add_lost(&mut damaged, after, stored.position);
+            after = stored.next;
+            exam.report.records += 1;
+            if exam.report.records.is_multiple_of(1024) {
+                check(DoctorProgress::Library(exam.report.records))?;
             }
-            Err(error) => return Err(error.into()),
-        };
-        exam.add_lost(&mut damaged, after, stored.position);
-        after = stored.next;
-        exam.report.records += 1;
-        if exam.report.records.is_multiple_of(1024) {
-            check(DoctorProgress::Library(exam.report.records))?;
+            if index_at.covers(stored.next) {
+                surveyor.add(&stored);
+            }
+            if let RecordContent::Revisit(revisit) = &stored.record.content {
+                revisits.push((stored.position, revisit.refers_to));
+            }
+            contents.add(&stored);
         }
-        if stored.next <= index_at {
-            surveyor.add(&stored);
-        }
-        if let RecordContent::Revisit(revisit) = &stored.record.content {
-            revisits.push((stored.position, revisit.refers_to));
-        }
-        contents.add(&stored);
+        exam.add_lost(&mut damaged, after, end);
+        contents.end.advance(after);
     }
-    exam.add_lost(&mut damaged, after, end);
     contents.current = surveyor.finish().current;
-    contents.end = match library.local() {
-        Some(files) => {
-            examine_files(files, owned, after, exam)?;
-            files.intact_end(after)?
-        }
-        None => after,
-    };
+    if let Some(files) = library.local() {
+        let whole_up_to = contents.end.get(0);
+        examine_files(files, owned, whole_up_to, exam)?;
+        contents.end.set(files.intact_end(whole_up_to)?);
+    }
     for (position, of) in revisits {
         if contents.at(of).is_some_and(|response| response.is_complete) {
             continue;
@@ -194,8 +194,8 @@ fn examine_files(
         let path = flaw.path.display();
         match flaw.problem {
             LibraryFileDefectKind::Missing(number) => exam.lost.push(LostRange {
-                from: LibraryPosition { file: number, offset: 0 },
-                to: LibraryPosition { file: number + 1, offset: 0 },
+                from: LibraryPosition::new(number, 0),
+                to: LibraryPosition::new(number + 1, 0),
                 place: path.to_string(),
                 what: "the file is missing".into(),
                 versions: 0,

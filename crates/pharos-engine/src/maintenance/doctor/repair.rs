@@ -3,7 +3,7 @@
 use std::fs;
 
 use pharos_core::config::{ByteSize, Config};
-use pharos_core::{Clock as _, LibraryPosition, SystemClock};
+use pharos_core::{Clock as _, LibraryPositions, SystemClock};
 use pharos_crawl::rules_from_config;
 use pharos_graph::relations::{newest_folder, unfinished_folders};
 use pharos_store::interpret::CrawlScope;
@@ -29,7 +29,7 @@ pub(super) fn repair(
     if needs.library {
         check(DoctorProgress::Repairing(CheckedStore::Library))?;
         // Opening the library sets a torn end aside.
-        let library = stores.own_library(LibraryPosition::START, SystemClock.now())?;
+        let library = stores.own_library(&LibraryPositions::START, SystemClock.now())?;
         library.local().map_or(Ok(()), |library| library.repair_files())?;
     }
     if !needs.derived.is_empty() {

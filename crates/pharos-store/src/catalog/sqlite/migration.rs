@@ -110,7 +110,7 @@ mod tests {
         Catalog, CatalogChange, CatalogCounts, DiscoveredLink, PageFailureQuery, ResponseSummary,
         SqliteCatalog, VisitOutcome,
     };
-    use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+    use pharos_core::{LibraryPosition, LibraryPositions, PageUrl, Timestamp};
 
     /// The schema of format 1.
     const FORMAT_1: &str = "
@@ -138,8 +138,8 @@ mod tests {
         assert!(SqliteCatalog::open_reader(&path).is_err(), "a reader does not migrate");
         let catalog = SqliteCatalog::open_writer(&path).unwrap();
         assert_eq!(
-            catalog.applied_position().unwrap(),
-            LibraryPosition::START,
+            catalog.applied_positions().unwrap(),
+            LibraryPositions::START,
             "the library is replayed from the start"
         );
         assert_eq!(catalog.counts().unwrap(), CatalogCounts::default());
@@ -148,7 +148,7 @@ mod tests {
         catalog
             .apply(
                 &[CatalogChange::Found(DiscoveredLink::new(page, 0, Timestamp::EPOCH))],
-                LibraryPosition { file: 1, offset: 9 },
+                &LibraryPosition::new(1, 9).into(),
             )
             .unwrap();
         drop(catalog);
@@ -184,7 +184,7 @@ mod tests {
         let (at, due) = (Timestamp::from_millis, |due: i64| Some(Timestamp::from_millis(due)));
         let answer = ResponseSummary {
             status: 200,
-            position: LibraryPosition { file: 1, offset: 2 },
+            position: LibraryPosition::new(1, 2),
             ..ResponseSummary::default()
         };
         let visit = |path: &str, moment, outcome, next_due| CatalogChange::Visited {
@@ -204,10 +204,10 @@ mod tests {
             CatalogChange::BackOff { site: url("/").site(), at: at(8), until: at(70) },
         ];
         let wanted = PageFailureQuery { limit: 9, ..PageFailureQuery::default() };
-        let applied = LibraryPosition { file: 1, offset: 9 };
+        let applied = LibraryPositions::from(LibraryPosition::new(1, 9));
         let expected = {
             let catalog = SqliteCatalog::open_writer(&new).unwrap();
-            catalog.apply(&changes, applied).unwrap();
+            catalog.apply(&changes, &applied).unwrap();
             (catalog.pages(None, None, 99).unwrap(), catalog.failures(&wanted).unwrap())
         };
         assert_eq!((expected.0.len(), expected.1.len()), (5, 2));
@@ -225,11 +225,11 @@ mod tests {
         }
         assert!(SqliteCatalog::open_reader(&old).is_err(), "a reader does not migrate");
         let catalog = SqliteCatalog::open_writer(&old).unwrap();
-        assert_eq!(catalog.applied_position().unwrap(), applied, "nothing is replayed");
+        assert_eq!(catalog.applied_positions().unwrap(), applied, "nothing is replayed");
         assert_eq!((catalog.pages(None, None, 99).unwrap(), catalog.failures(&wanted).unwrap()), expected);
         assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
         let request = CatalogChange::Recrawl { url: url("/"), whole_site: true, at: at(50) };
-        catalog.apply(&[request], LibraryPosition { file: 1, offset: 10 }).unwrap();
+        catalog.apply(&[request], &LibraryPosition::new(1, 10).into()).unwrap();
         let site = catalog.site(url("/").site().id()).unwrap().unwrap();
         assert_eq!(site.not_before, None, "a back-off without a request time ends");
         drop(catalog);
@@ -246,7 +246,7 @@ mod tests {
         {
             let catalog = SqliteCatalog::open_writer(&path).unwrap();
             for (second, status) in (1..).zip(statuses) {
-                let position = LibraryPosition { file: 1, offset: second };
+                let position = LibraryPosition::new(1, second);
                 let response = ResponseSummary { status, position, ..ResponseSummary::default() };
                 let visited = CatalogChange::Visited {
                     url: url.clone(),
@@ -254,7 +254,7 @@ mod tests {
                     outcome: VisitOutcome::Responded(response),
                     next_due: None,
                 };
-                catalog.apply(&[visited], LibraryPosition { file: 1, offset: second + 1 }).unwrap();
+                catalog.apply(&[visited], &LibraryPosition::new(1, second + 1).into()).unwrap();
             }
             let connection = Connection::open(&path).unwrap();
             connection.execute_batch("ALTER TABLE versions DROP COLUMN inconclusive").unwrap();

@@ -25,7 +25,7 @@ pub(crate) fn run(global: &Global, args: RebuildArgs) -> anyhow::Result<CommandO
             Part::Catalog => console::out!("catalog: {} pages", rebuilt.pages),
             Part::Links => console::out!("page objects and links: rebuilt"),
             Part::Index => {
-                let pages = rebuilt.index.map_or(0, |index| index.pages);
+                let pages = rebuilt.index.as_ref().map_or(0, |index| index.pages);
                 console::out!("index: {pages} pages searchable");
             }
         }

@@ -87,7 +87,7 @@ pub(crate) fn status(global: &Global) -> anyhow::Result<CommandOutcome> {
 }
 
 fn line(one: &GenerationStatus) -> String {
-    let to = one.to.map_or(String::new(), |to| format!(" to {to}"));
+    let to = one.to.as_ref().map_or(String::new(), |to| format!(" to {to}"));
     let since = one.since.as_deref().unwrap_or("an unknown time");
     let word = if one.kind == "history" { "built" } else { "started" };
     let (pages, bytes) = (one.pages, console::bytes(one.bytes));
