@@ -36,6 +36,28 @@ pub fn check_with(
     write: impl FnOnce(),
     is_valid: impl Fn(&Files) -> bool,
 ) -> Result<usize, String> {
+    check_cuts(root, write, |files, old, new, is_done| {
+        find_violation(files, old, new, is_done).or_else(|| find_invalid(files, &is_valid))
+    })
+}
+
+/// Like [`check_with`], but only `is_valid` must hold after each cut. It is for writers that move files out of the way,
+/// which are missing for a while.
+pub fn check_states(
+    root: &Path,
+    write: impl FnOnce(),
+    is_valid: impl Fn(&Files) -> bool,
+) -> Result<usize, String> {
+    check_cuts(root, write, |files, _, _, _| find_invalid(files, &is_valid))
+}
+
+/// Looks for a problem on every simulated disk: in its files, given those before and after the call and whether all
+/// operations are done.
+fn check_cuts(
+    root: &Path,
+    write: impl FnOnce(),
+    find_problem: impl Fn(&Files, &Files, &Files, bool) -> Option<String>,
+) -> Result<usize, String> {
     let mut disk = Disk::read(root).map_err(|error| format!("cannot read {}: {error}", root.display()))?;
     let old = disk.files(DiskState::Live);
     let operations = layer::record_during(write);
@@ -57,10 +79,7 @@ pub fn check_with(
         }
         for files in disk.after_cut()? {
             states += 1;
-            let is_done = done == operations.len();
-            let problem = find_violation(&files, &old, &new, is_done)
-                .or_else(|| (!is_valid(&files)).then(|| format!("invalid files {:?}", names(&files))));
-            if let Some(problem) = problem {
+            if let Some(problem) = find_problem(&files, &old, &new, done == operations.len()) {
                 let steps = operations[..done].iter().map(describe).collect::<Vec<_>>().join(", ");
                 return Err(format!("{problem}, after a cut after: {steps}"));
             }
@@ -96,8 +115,9 @@ fn find_violation(files: &Files, old: &Files, new: &Files, is_done: bool) -> Opt
     })
 }
 
-fn names(files: &Files) -> Vec<String> {
-    files.keys().map(|path| path.display().to_string()).collect()
+fn find_invalid(files: &Files, is_valid: impl Fn(&Files) -> bool) -> Option<String> {
+    let names = || files.keys().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    (!is_valid(files)).then(|| format!("invalid files {:?}", names()))
 }
 
 fn describe(operation: &Operation) -> String {

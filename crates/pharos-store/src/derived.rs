@@ -23,7 +23,7 @@
 //! }
 //! derived.flush()?;
 //!
-//! for item in DerivedReader::open(dir, 1).pages(LibraryPosition::START, library.end()?) {
+//! for item in DerivedReader::open(dir, 1).pages(LibraryPosition::START, library.end()?.get(0)) {
 //!     match item? {
 //!         DerivedItem::Present(stored) => println!("{} {}", stored.url, stored.page.title),
 //!         DerivedItem::Gap { from, to } => println!("to be read from the library: {from} to {to}"),

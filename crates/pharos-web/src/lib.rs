@@ -12,10 +12,11 @@
 //!
 //! ```no_run
 //! # async fn example(search: std::sync::Arc<pharos_query::SearchService>, library: std::sync::Arc<dyn pharos_store::Library>,
-//! # data: pharos_store::DataDir,
+//! # data: pharos_store::DataDir, stores: pharos_engine::Stores,
 //! # builds: std::sync::Arc<pharos_engine::build::runner::BuildRunner>) -> std::io::Result<()> {
 //! let service = pharos_web::Service {
 //!     data,
+//!     stores,
 //!     search,
 //!     library,
 //!     config: Default::default(),

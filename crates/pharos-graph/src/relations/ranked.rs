@@ -171,6 +171,6 @@ mod tests {
         assert_eq!(b.linked_from[0].url, "http://c.example/");
         assert_eq!(b.anchors[0].text, "harbour");
         let a = relations.neighbourhood(number("http://www.a.example/x/y.html"), 2).unwrap();
-        assert_eq!((a.fetched, a.directory_depth, a.representative), (true, 1, None));
+        assert_eq!((a.fetched, a.directory_depth, a.representative), (true, 2, None));
     }
 }

@@ -87,7 +87,7 @@ impl SqliteCatalog {
         if migration::read_format(path, &reader)? == 0 {
             return Ok(None);
         }
-        if !migration::is_current(path, &reader)? {
+        if !migration::prepare_reader(path, &reader)? {
             return Err(StoreError::Catalog(format!(
                 "{} has an older format: it is migrated when the next crawl starts",
                 path.display()
@@ -455,7 +455,7 @@ impl Catalog for SqliteCatalog {
         self.query_all(
             "SELECT r.position, r.at, r.status, r.digest, r.links, r.new_links, r.inconclusive
              FROM sites s JOIN versions r USING (site)
-             WHERE s.id = ?1 AND r.page = ?2 ORDER BY r.at DESC, r.position DESC",
+             WHERE s.id = ?1 AND r.page = ?2 ORDER BY r.at DESC, r.position < 0 DESC, r.position DESC",
             [signed(page.site().0), signed(page.page())],
             |r| {
                 Ok(PageVersion {

@@ -196,8 +196,9 @@ impl RecordHead {
                 Some(place) => place,
                 None => continue,
             };
-            let value = String::from_utf8_lossy(value.strip_prefix(b" ").unwrap_or(value)).into_owned();
-            values[place] = Some(value);
+            let value = String::from_utf8_lossy(value.strip_prefix(b" ").unwrap_or(value));
+            // A carriage return within the line; a record that is read can be written.
+            values[place] = Some(escape_line_breaks(&value));
         }
         Err("too many properties")
     }

@@ -50,17 +50,45 @@ const FROM_3: &str = "
     CREATE INDEX troubles ON visits (trouble, visited_at, site, page, reason) WHERE trouble IS NOT NULL;
     CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;";
 
-/// Migration from format 4, which adds to every version whether it determines what the page is. Errors do not, nor does
-/// a 404 after a success: a page is missing when it is missing twice.
-const FROM_4: &str = "
-    ALTER TABLE versions ADD COLUMN inconclusive INTEGER NOT NULL DEFAULT 0;
-    UPDATE versions SET inconclusive = 1 WHERE status NOT BETWEEN 200 AND 399 AND status NOT IN (404, 410);
-    UPDATE versions SET inconclusive = 1 WHERE status = 404 AND 404 <> (
-        SELECT b.status FROM versions b
-        WHERE b.site = versions.site AND b.page = versions.page
-            AND (b.status BETWEEN 200 AND 399 OR b.status IN (404, 410))
-            AND (b.at, b.position) < (versions.at, versions.position)
-        ORDER BY b.at DESC, b.position DESC LIMIT 1);";
+/// Whether a version `v` of format 4 leaves open what the page is. Errors do, and so does a 404 after a success: a page
+/// is missing when it is missing twice.
+const INCONCLUSIVE: &str = "
+    CASE v.status
+        WHEN 404 THEN coalesce(404 <> (
+            SELECT b.status FROM main.versions b
+            WHERE b.site = v.site AND b.page = v.page
+                AND (b.status BETWEEN 200 AND 399 OR b.status IN (404, 410))
+                AND (b.at, b.position) < (v.at, v.position)
+            ORDER BY b.at DESC, b.position DESC LIMIT 1), 0)
+        ELSE v.status NOT BETWEEN 200 AND 399 AND v.status <> 410
+    END";
+
+/// Migration from format 4, which stores with every version whether it determines what the page is.
+fn migrate_from_4(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "ALTER TABLE versions ADD COLUMN inconclusive INTEGER NOT NULL DEFAULT 0;
+         UPDATE versions AS v SET inconclusive = {INCONCLUSIVE};"
+    ))
+}
+
+/// Prepares a read-only connection: a file of format 4 is read as if it were migrated. Returns `false` for other formats
+/// that are not current.
+pub(super) fn prepare_reader(path: &Path, connection: &Connection) -> Result<bool, StoreError> {
+    let failed = |e| sql_error(path, e);
+    if is_current(path, connection)? {
+        return Ok(true);
+    }
+    let is_readable = read_format(path, connection)? == 4
+        && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION;
+    if is_readable {
+        // A temporary view hides the table of the same name.
+        let view = format!(
+            "CREATE TEMP VIEW versions AS SELECT v.*, {INCONCLUSIVE} AS inconclusive FROM main.versions v"
+        );
+        connection.execute_batch(&view).map_err(failed)?;
+    }
+    Ok(is_readable)
+}
 
 /// Migrates a file to the current format, completely or not at all.
 ///
@@ -78,7 +106,7 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
         if found == 3 {
             transaction.execute_batch(FROM_3).map_err(failed)?;
         }
-        transaction.execute_batch(FROM_4).map_err(failed)?;
+        migrate_from_4(&transaction).map_err(failed)?;
         transaction.pragma_update(None, "user_version", CURRENT_FORMAT).map_err(failed)?;
         return transaction.commit().map_err(failed);
     }
@@ -260,7 +288,10 @@ mod tests {
             connection.execute_batch("ALTER TABLE versions DROP COLUMN inconclusive").unwrap();
             connection.pragma_update(None, "user_version", 4).unwrap();
         }
-        let mut versions = SqliteCatalog::open_writer(&path).unwrap().versions(url.id()).unwrap();
+        let reader = SqliteCatalog::open_reader(&path).unwrap().unwrap();
+        let mut versions = reader.versions(url.id()).unwrap();
+        assert_eq!(reader.check().unwrap(), Vec::<String>::new(), "a reader does not migrate");
+        assert_eq!(SqliteCatalog::open_writer(&path).unwrap().versions(url.id()).unwrap(), versions);
         versions.reverse();
         let settled: Vec<u16> = versions.iter().filter(|v| !v.inconclusive).map(|v| v.status).collect();
         assert_eq!(versions.iter().map(|v| v.status).collect::<Vec<_>>(), statuses);
