@@ -173,7 +173,7 @@ mod tests {
 
     /// Returns stored fields, texts and the URLs that match some queries.
     fn indexed(data: &DataDir) -> (Vec<(ResultFields, StoredText)>, Vec<Vec<String>>) {
-        let view = test_stores(&data).index().unwrap().view().unwrap();
+        let view = test_stores(data).index().unwrap().view().unwrap();
         let find = |query: Query| {
             let found = view.search_addresses(&query, 10).unwrap().candidates;
             let fields = view.result_fields(&found).unwrap();

@@ -95,8 +95,8 @@ mod tests {
 
     #[test]
     fn a_site_has_its_own_delay() {
-        let mut crawl = CrawlConfig::default();
-        crawl.site_settings = vec!["slow.example delay=5s".into(), "shy.example politeness=gentle".into()];
+        let site_settings = vec!["slow.example delay=5s".into(), "shy.example politeness=gentle".into()];
+        let crawl = CrawlConfig { site_settings, ..CrawlConfig::default() };
         let delay = |host: &str| request_delay(&crawl, &url(&format!("https://{host}/")).site());
         let five = Duration::from_secs(5);
         assert_eq!(delay("slow.example"), RequestDelay { day: five, night: five });
