@@ -50,8 +50,8 @@ const FROM_3: &str = "
     CREATE INDEX troubles ON visits (trouble, visited_at, site, page, reason) WHERE trouble IS NOT NULL;
     CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;";
 
-/// Whether a version `v` of format 4 leaves open what the page is. Errors do, and so does a 404 after a success: a page
-/// is missing when it is missing twice.
+/// SQL expression that is true if a version `v` of format 4 leaves open what the page is. Errors do, and so does a 404
+/// after a success: a page is missing when it is missing twice.
 const INCONCLUSIVE: &str = "
     CASE v.status
         WHEN 404 THEN coalesce(404 <> (
