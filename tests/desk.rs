@@ -262,7 +262,10 @@ fn submissions_builds_and_settings() {
         let before = generation();
         browser.click("form[action='/admin/index/build'] button");
         until("a new history is installed", || generation() != before);
-        until("no build is running", || browser.all("form[action='/admin/index/build']").len() == 1);
+        until("no build is running", || {
+            browser.open(&format!("{home}/admin/index"));
+            browser.all("form[action='/admin/index/build']").len() == 1
+        });
         generation().unwrap()
     };
     let (first, second) = (build(), build());
