@@ -68,11 +68,11 @@ impl ActionLog {
         for age in 0..=ROTATED_FILES {
             let file = match File::open(self.dir.file(&file_name(age))) {
                 Ok(file) => file,
-                // Nothing was written yet.
+                // Nothing was written yet, or a power cut interrupted a rotation.
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
                 {
-                    break;
+                    continue;
                 }
                 Err(error) => return Err(error),
             };
