@@ -188,10 +188,10 @@ fn everything_is_reachable_by_keyboard() {
     browser.press("k");
     until("the second result is here", || focused(".hits > li:nth-child(2).here h2 a"));
     let link = browser.attribute(".hits > li:nth-child(2) h2 a", "href");
-    browser.press("n");
-    until("page 2 is shown", || browser.url().contains("page=2"));
-    browser.press("p");
-    until("page 1 is shown", || !browser.url().contains("page=2"));
+    browser.press_to_leave("n");
+    assert!(browser.url().contains("page=2"), "{}", browser.url());
+    browser.press_to_leave("p");
+    assert!(!browser.url().contains("page="), "{}", browser.url());
 
     browser.press("?");
     until("the shortcuts are shown", || browser.text("dialog").contains("next result"));
@@ -202,8 +202,8 @@ fn everything_is_reachable_by_keyboard() {
     until("they are gone", || browser.all("dialog").is_empty());
 
     browser.press("jj");
-    browser.press("o");
-    until("the result is open", || browser.url() == link);
+    browser.press_to_leave("o");
+    assert_eq!(browser.url(), link, "the result is open");
     until("the click is logged", || {
         demo.clicks().iter().any(|click| click["rank"] == 2 && click["url"] == link)
     });

@@ -33,6 +33,11 @@ const NAVIGATES: &str = "
     const button = arguments[0].closest('button, input[type=submit]');
     return Boolean(button && button.form && button.type === 'submit');";
 
+/// Presses a key in the focused element, after the script has returned.
+const PRESS: &str = "
+    const key = arguments[0];
+    setTimeout(() => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));";
+
 /// A running `pharos demo` with all its pages indexed.
 pub struct Demo {
     address: String,
@@ -222,6 +227,25 @@ impl Browser {
         self.run(self.driver.action_chain().send_keys(keys).perform());
     }
 
+    /// Presses a key that leads to another page, and waits for that page.
+    ///
+    /// chromedriver repeats the key on the next page if the page is left while it sends it, so the event is created by
+    /// the page itself.
+    #[track_caller]
+    pub fn press_to_leave(&self, key: &str) {
+        self.settle();
+        let page = self.find("html");
+        self.run(self.driver.execute(PRESS, vec![key.into()]));
+        self.left(&page, &format!("the key {key}"));
+    }
+
+    /// Waits until the page of this element has been replaced by another one.
+    #[track_caller]
+    fn left(&self, page: &WebElement, by: &str) {
+        until(&format!("{by} leads to another page"), || self.runtime.block_on(page.tag_name()).is_err());
+        self.settle();
+    }
+
     pub fn url(&self) -> String {
         self.run(self.driver.current_url()).to_string()
     }
@@ -306,10 +330,7 @@ impl Browser {
             Ok((navigates.json() == true).then_some(page))
         });
         if let Some(page) = left {
-            until(&format!("the click on {name} leads to another page"), || {
-                self.runtime.block_on(page.tag_name()).is_err()
-            });
-            self.settle();
+            self.left(&page, &format!("the click on {name}"));
         }
     }
 

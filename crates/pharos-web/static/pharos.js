@@ -161,6 +161,8 @@
     if (event.key === "Escape" && writing === box) box?.blur();
     if (writing || document.body.dataset.keys === "off") return;
     const action = keys[event.key];
+    // A key that is held down moves through the results, but acts once.
+    if (event.repeat && !"jk".includes(event.key)) return;
     if (!action || ($("dialog[open]") && event.key !== "?")) return;
     event.preventDefault();
     action();
