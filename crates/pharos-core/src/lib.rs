@@ -14,12 +14,13 @@
 //! ```
 //!
 //! # Invariants
-//! * No function performs I/O or reads the system time; callers pass a [`Clock`].
+//! * No function performs I/O or reads the system time; callers pass a [`Clock`]. Only [`work`] measures elapsed time.
 //! * Two spellings of one page give one [`PageUrl`]. [`NORMALISER_VERSION`] changes whenever the normalisation does.
 //!
 //! # Modules
 //! * `config/`: value types of settings; `config.rs` declares all keys with default and meaning.
 //! * `url/`: normalisation of URLs, page ids, site names.
+//! * [`work`]: budgets for the computation on untrusted input.
 
 mod back_off;
 mod clock;
@@ -28,6 +29,7 @@ mod page;
 mod position;
 mod snippet_limits;
 mod url;
+pub mod work;
 
 pub use back_off::BackOff;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
