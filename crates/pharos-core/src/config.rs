@@ -440,6 +440,10 @@ settings! {
         /// Maximum number of queued queries; further queries are rejected with 503. Cached results are served in any
         /// case.
         waiting: usize = 512,
+        /// Maximum time to render a stored page (cached page, cleaned view); a page that takes longer is refused.
+        view_timeout: Duration = Duration::from_secs(5),
+        /// Memory for rendered pages.
+        view_cache: ByteSize = ByteSize(32 << 20),
         /// Average number of requests per second allowed per client address; further requests are rejected with 429. 0
         /// means no limit. Requests from the local machine are not counted.
         rate: u32 = 20,

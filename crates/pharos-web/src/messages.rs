@@ -195,6 +195,9 @@ messages! { Messages {
     stored_page: "Stored page", "网页快照内容";
     not_in_library_title: "This page is not in the library", "网页库中没有这个网页";
     not_in_library_text: "It was never stored, or it has been removed.", "它没有被保存过，或者已经被移除。";
+    too_complex_title: "This page cannot be displayed", "无法显示这个网页";
+    too_complex_text: "The stored page causes too much work. Please visit the live page.",
+        "处理这份网页快照的计算量过大，请直接访问原网页。";
     withheld_title: "This page does not allow snapshots", "这个网页不允许显示快照";
     withheld_text: "Please visit the live page:", "请直接访问原网页：";
 

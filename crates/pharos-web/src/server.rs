@@ -56,7 +56,7 @@ use crate::state::{AppState, Service};
 const BACKLOG: u32 = 4096;
 
 /// Time limit for requests in flight after the stop signal.
-pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 /// Pause after an accept error, mostly a lack of file descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -90,7 +90,7 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Serves until `stop`, then finishes the requests in flight, for at most five seconds.
+/// Serves until `stop`, then finishes the requests in flight, for at most two seconds. Renderings of stored pages end at once.
 ///
 /// # Errors
 /// Fails if certificates or settings are invalid, or if threads cannot be started.

@@ -1,10 +1,12 @@
 //! The state shared by all handlers, and the calls to search, library and cleaning.
 //!
-//! Those calls block and use CPU time, so they run on the worker pool, a bounded number at once.
+//! Those calls block and use CPU time, so they run on worker threads, a bounded number at once. Stored pages are rendered on
+//! threads of their own (`renderer.rs`).
 
 pub(crate) mod cached_copy;
 pub(crate) mod cleaned_copy;
 pub(crate) mod page_status;
+pub(crate) mod renderer;
 mod service;
 pub(crate) mod settings;
 pub(crate) mod submission;
@@ -20,7 +22,7 @@ use pharos_mining::LogStatistics;
 use pharos_query::{CacheLookup, IndexedPage, PendingQuery, SearchRequest, SearchResponse, Suggestion};
 use tokio::sync::{oneshot, watch};
 
-use self::cached_copy::{CachedPageLookup, CachedPageRequest};
+use self::renderer::ViewRenderer;
 pub use self::service::Service;
 pub(crate) use self::service::ServiceError;
 use crate::admin::Desk;
@@ -43,6 +45,7 @@ struct AppStateInner {
     request_limits: RequestLimits,
     /// Worker threads for blocking and CPU-bound work.
     pool: WorkerPool,
+    renderer: ViewRenderer,
     api: api::ApiState,
     desk: Arc<Desk>,
     response_budget: Arc<ResponseBudget>,
@@ -56,12 +59,13 @@ impl AppState {
     pub(crate) fn new(service: Service) -> io::Result<Self> {
         // Twice the number of CPUs, as some jobs wait for a disk.
         let at_once = 2 * available_parallelism().map_or(2, usize::from);
-        let pool = WorkerPool::start(at_once, service.config.web.waiting)?;
+        let pool = WorkerPool::start("query", at_once, service.config.web.waiting)?;
         let desk = Desk::open(&service.config, &service.data)?;
         desk.count_queries(pool.queue_length());
         Ok(Self(Arc::new(AppStateInner {
             request_limits: RequestLimits::from_config(&service.config.web),
             api: api::ApiState::new(&service.config),
+            renderer: ViewRenderer::start(&service.config.web)?,
             desk,
             pool,
             service,
@@ -91,6 +95,10 @@ impl AppState {
 
     pub(crate) fn response_budget(&self) -> &Arc<ResponseBudget> {
         &self.0.response_budget
+    }
+
+    pub(crate) fn renderer(&self) -> &ViewRenderer {
+        &self.0.renderer
     }
 
     pub(crate) fn request_limits(&self) -> &RequestLimits {
@@ -197,14 +205,6 @@ impl AppState {
         self.run_blocking(move |service| Ok(service.search.processor().page(url.id())?)).await
     }
 
-    /// Returns the cached page.
-    pub(crate) async fn cached_page(
-        &self,
-        request: CachedPageRequest,
-    ) -> Result<CachedPageLookup, ServiceError> {
-        self.run_blocking(move |service| cached_copy::find_cached_page(service, &request)).await
-    }
-
     /// Runs blocking or CPU-bound work on the worker pool.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
@@ -221,12 +221,16 @@ impl AppState {
             }
         });
         if enqueued.is_err() {
-            metrics::counter!(SHED).increment(1);
-            // Delays clients that retry immediately.
-            tokio::time::sleep(SHED_AFTER).await;
-            return Err(ServiceError::Busy);
+            return Err(self.shed().await);
         }
         receiver.await?
+    }
+
+    /// Counts a request that is rejected because a queue is full, and delays clients that retry immediately.
+    async fn shed(&self) -> ServiceError {
+        metrics::counter!(SHED).increment(1);
+        tokio::time::sleep(SHED_AFTER).await;
+        ServiceError::Busy
     }
 }
 

@@ -231,7 +231,8 @@ pub(crate) struct PageRange {
     responses(
         (status = 200, description = "Status of the page", body = PageAnswer),
         (status = 400, description = "A parameter is missing or invalid"),
-        (status = 404, description = "Unknown page")
+        (status = 404, description = "Unknown page"),
+        (status = 422, description = "The stored page causes too much work")
     )
 )]
 pub(crate) async fn page(

@@ -173,7 +173,7 @@ struct ContentPage<'a> {
 impl<'a> ContentPage<'a> {
     fn new(copy: &'a CachedCopy, messages: &'static Messages) -> Self {
         Self {
-            title: &copy.title,
+            title: &copy.shown.title,
             lang: &copy.indexed.lang,
             style: STYLE,
             content: &copy.shown.html,

@@ -7,6 +7,7 @@ mod blocks;
 mod facts;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
@@ -14,13 +15,15 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
 use pharos_core::PageUrl;
+use pharos_query::IndexedPage;
 
 use super::cached_page::withheld;
 use super::frame::{Link, PageFrame, respond};
-use crate::messages::{Messages, fill};
+use crate::messages::{Lang, Messages, fill};
 use crate::server::security_headers::NO_SCRIPT_POLICY;
 use crate::server::visitor::{Visitor, link};
 use crate::state::cleaned_copy::{Cleaned, CleanedCopy, CopyLookup};
+use crate::state::renderer::RenderedView;
 use crate::state::{AppState, ServiceError};
 use blocks::{BlockView, LegendGroup, OriginalText};
 use facts::Fact;
@@ -40,31 +43,18 @@ pub(crate) async fn clean_view(
     let query = visitor.query(app.config().query.max_length);
     let query_param = (!query.is_empty()).then_some(("q", query.as_str()));
     let messages = visitor.messages();
-    let (status, outcome) = match look_up(&app, &typed).await? {
+    let (status, outcome) = match look_up(&app, &typed, &query, visitor.lang).await? {
         _ if typed.is_empty() => (StatusCode::OK, CleanOutcome::Notice(CleanNotice::ask(messages))),
         CopyLookup::Missing => {
             (StatusCode::NOT_FOUND, CleanOutcome::Notice(CleanNotice::missing(messages, &typed)))
         }
         CopyLookup::Withheld(found) => return Ok(withheld(&visitor, &app, &found)),
-        CopyLookup::Copy(CleanedCopy { found, bytes, cleaned }) => {
-            let cached_page = link(&format!("/snapshot/{}", found.url.id()), query_param);
-            let outcome = match cleaned {
-                None => CleanOutcome::Notice(CleanNotice::no_html(messages, cached_page)),
-                Some(cleaned) => {
-                    let title = found.title_or_url().to_string();
-                    let facts = facts::facts(visitor.lang, &found, bytes, &cleaned);
-                    let live = found.url.to_string();
-                    CleanOutcome::Shown(Box::new(CleanedPageView::new(
-                        messages,
-                        title,
-                        live,
-                        cached_page,
-                        facts,
-                        cleaned,
-                    )))
-                }
-            };
-            (StatusCode::OK, outcome)
+        CopyLookup::Copy(CleanedCopy { found, shown: None }) => {
+            let notice = CleanNotice::no_html(messages, cached_page_link(&found, &query));
+            (StatusCode::OK, CleanOutcome::Notice(notice))
+        }
+        CopyLookup::Copy(CleanedCopy { found, shown: Some(view) }) => {
+            (StatusCode::OK, CleanOutcome::Shown { title: found.title_or_url().to_string(), view })
         }
     };
     let back = if query.is_empty() { "/".into() } else { link("/search", query_param) };
@@ -74,15 +64,30 @@ pub(crate) async fn clean_view(
     Ok(response)
 }
 
+/// Returns the link to the cached page.
+fn cached_page_link(found: &IndexedPage, query: &str) -> String {
+    let query_param = (!query.is_empty()).then_some(("q", query));
+    link(&format!("/snapshot/{}", found.url.id()), query_param)
+}
+
 /// Finds a page by its URL as typed, often without scheme.
-async fn look_up(app: &AppState, typed: &str) -> Result<CopyLookup<CleanedCopy>, ServiceError> {
+async fn look_up(
+    app: &AppState,
+    typed: &str,
+    query: &str,
+    lang: Lang,
+) -> Result<CopyLookup<CleanedCopy>, ServiceError> {
     let candidates = if typed.contains("://") {
         vec![typed.to_string()]
     } else {
         vec![format!("https://{typed}"), format!("http://{typed}")]
     };
     for url in candidates.iter().filter_map(|candidate| PageUrl::parse(candidate).ok()) {
-        match app.cleaned_copy(url.id()).await? {
+        let link_query = query.to_string();
+        let write = move |found: &IndexedPage, cleaned| {
+            CleanedPageView::new(lang, found, cached_page_link(found, &link_query), cleaned).render()
+        };
+        match app.cleaned_copy(url.id(), query.to_string(), lang, write).await? {
             CopyLookup::Missing => {}
             found => return Ok(found),
         }
@@ -103,7 +108,7 @@ struct CleanPage {
 
 enum CleanOutcome {
     Notice(CleanNotice),
-    Shown(Box<CleanedPageView>),
+    Shown { title: String, view: Arc<RenderedView> },
 }
 
 /// The reason why no page is shown, with a remedy.
@@ -150,7 +155,10 @@ impl CleanNotice {
 }
 
 /// A page before and after cleaning.
+#[derive(Template)]
+#[template(path = "cleaned_page.html")]
 struct CleanedPageView {
+    messages: &'static Messages,
     title: String,
     lang: String,
     live: String,
@@ -171,14 +179,9 @@ struct CleanedPageView {
 }
 
 impl CleanedPageView {
-    fn new(
-        messages: &'static Messages,
-        title: String,
-        live: String,
-        cached_page: String,
-        facts: Vec<Fact>,
-        cleaned: Cleaned,
-    ) -> Self {
+    fn new(lang: Lang, found: &IndexedPage, cached_page: String, cleaned: Cleaned) -> Self {
+        let messages = lang.messages();
+        let facts = facts::facts(lang, found, &cleaned);
         let related = related_links(&cleaned);
         let Cleaned { page, html, explanation, .. } = cleaned;
         let headline = if page.content_title.is_empty() { &page.title } else { &page.content_title };
@@ -188,9 +191,10 @@ impl CleanedPageView {
         let threshold = explanation.as_ref().map_or(0.0, |explained| explained.threshold);
         let OriginalText { blocks, legend, truncated } = OriginalText::new(messages, &page, explanation);
         Self {
-            title,
+            messages,
+            title: found.title_or_url().to_string(),
             lang: page.lang,
-            live,
+            live: found.url.to_string(),
             cached_page,
             facts,
             legend,

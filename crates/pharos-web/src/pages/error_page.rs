@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use pharos_core::Config;
+use pharos_core::work::WorkExceeded;
 
 use crate::api;
 use crate::api::ResultFormat;
@@ -61,6 +62,9 @@ pub(crate) async fn render_errors(State(app): State<AppState>, request: Request,
         || (uri.path() == "/search" && ResultFormat::from_visitor(&visitor).is_some());
     let messages = visitor.messages();
     let (title, text) = match status {
+        _ if bare.extensions().get::<WorkExceeded>().is_some() => {
+            (messages.too_complex_title, messages.too_complex_text)
+        }
         StatusCode::NOT_FOUND => (messages.not_found_title, messages.not_found_text),
         StatusCode::SERVICE_UNAVAILABLE => (messages.busy_title, messages.busy_text),
         StatusCode::TOO_MANY_REQUESTS => (messages.too_many_title, messages.too_many_text),

@@ -18,6 +18,8 @@ pub(crate) const QUERY_SECONDS: &str = "pharos_query_duration_seconds";
 pub(crate) const SUGGEST_SECONDS: &str = "pharos_suggest_duration_seconds";
 /// Duration of the stages of a query, labelled by stage.
 pub(crate) const STAGE_SECONDS: &str = "pharos_stage_seconds";
+/// Views of stored pages, labelled by outcome.
+pub(crate) const VIEWS: &str = "pharos_views_total";
 pub(crate) const SHED: &str = "pharos_http_shed_total";
 const SEARCHABLE_PAGES: &str = "pharos_searchable_pages";
 
@@ -56,7 +58,11 @@ pub fn install_metrics() -> Result<Metrics, MetricsError> {
         STAGE_SECONDS,
         "Duration of each stage of a query: wait (queueing), understand, candidates, rank, arrange, show, count, correct, page."
     );
-    metrics::describe_counter!(SHED, "Requests rejected because the query queue was full.");
+    metrics::describe_counter!(SHED, "Requests rejected because a queue was full.");
+    metrics::describe_counter!(
+        VIEWS,
+        "Views of stored pages, by outcome: rendered, cached, exceeded, refused, cancelled, shed."
+    );
     metrics::describe_gauge!(CONNECTIONS, "Open connections.");
     let [rejected, old_name] = REJECTED_CONNECTIONS;
     metrics::describe_counter!(rejected, "Connections closed because their client network was at its limit.");

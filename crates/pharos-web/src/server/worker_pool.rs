@@ -1,4 +1,4 @@
-//! Worker threads for queries with a bounded FIFO queue.
+//! Worker threads with a bounded FIFO queue.
 //!
 //! Jobs do not pass through tokio between the queue and a worker: however many connections keep tokio busy, the workers get
 //! their next job at once.
@@ -26,14 +26,14 @@ pub(crate) struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Starts `threads` workers with a queue of `capacity` jobs.
-    pub(crate) fn start(threads: usize, capacity: usize) -> io::Result<Self> {
+    /// Starts `threads` workers called `name` with a queue of `capacity` jobs.
+    pub(crate) fn start(name: &str, threads: usize, capacity: usize) -> io::Result<Self> {
         let capacity = capacity.max(1);
         let (queue, received) = sync_channel(capacity);
         let (received, waiting) = (Arc::new(Mutex::new(received)), Arc::new(AtomicUsize::new(0)));
         for _ in 0..threads.max(1) {
             let (received, waiting) = (Arc::clone(&received), Arc::clone(&waiting));
-            thread::Builder::new().name("query".into()).spawn(move || run_jobs(&received, &waiting))?;
+            thread::Builder::new().name(name.into()).spawn(move || run_jobs(&received, &waiting))?;
         }
         Ok(Self { queue, waiting, capacity })
     }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn jobs_run_in_order_and_excess_jobs_are_rejected() {
-        let pool = WorkerPool::start(1, 2).unwrap();
+        let pool = WorkerPool::start("query", 1, 2).unwrap();
         let (done, finished) = channel();
         let (open, gate) = channel::<()>();
         pool.enqueue(move || gate.recv().unwrap_or(())).unwrap();

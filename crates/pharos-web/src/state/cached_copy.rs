@@ -3,8 +3,10 @@
 //! `noarchive` in the latest version applies to all versions, `noarchive` in an older one to that version.
 
 use std::fs;
+use std::sync::Arc;
 
-use pharos_core::{LibraryPosition, PageId, PageObject, PageUrl, Timestamp};
+use pharos_core::work::WorkExceeded;
+use pharos_core::{LibraryPosition, PageId, PageObject, Timestamp};
 use pharos_engine::status::page_versions::{DistinctVersion, PageVersions};
 use pharos_html::cached_page::{
     COLOURS, CachedPage, HighlightOptions, is_displayable, sanitise_cleaned, sanitise_page,
@@ -13,7 +15,8 @@ use pharos_html::{ExtractOptions, RuleSet, TermWeighting, robots_directives};
 use pharos_query::IndexedPage;
 use pharos_store::{DerivedReader, Library, RawResponse, StoreError};
 
-use super::{Service, ServiceError};
+use super::renderer::{RenderedView, Rendering, View, ViewKey, ViewKind};
+use super::{AppState, Service, ServiceError};
 
 /// A request for a cached page.
 pub(crate) struct CachedPageRequest {
@@ -30,9 +33,10 @@ pub(crate) struct CachedPageRequest {
 }
 
 /// A view of a cached page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum PageView {
     /// The original layout, as far as it is safe.
+    #[default]
     Layout,
     /// The main content, which is searched.
     Text,
@@ -51,15 +55,10 @@ pub(crate) enum CachedPageLookup {
 /// A sanitised stored page.
 pub(crate) struct CachedCopy {
     pub(crate) indexed: IndexedPage,
-    /// Title of this version.
-    pub(crate) title: String,
     /// Words of the query, at most as many as there are colours.
     pub(crate) words: Vec<String>,
     /// Content of `<body>` with highlighted words, and their counts.
-    pub(crate) shown: CachedPage,
-    /// The actual view: a file without layout is shown as text.
-    pub(crate) view: PageView,
-    pub(crate) has_layout: bool,
+    pub(crate) shown: Arc<RenderedView>,
     /// When the content was stored, and when it was last seen unchanged.
     pub(crate) since: Timestamp,
     pub(crate) until: Timestamp,
@@ -79,9 +78,20 @@ pub(crate) struct ListedVersion {
     pub(crate) is_shown: bool,
 }
 
+impl AppState {
+    /// Returns the cached page.
+    pub(crate) async fn cached_page(
+        &self,
+        request: CachedPageRequest,
+    ) -> Result<CachedPageLookup, ServiceError> {
+        self.render(move |service, rendering| find_cached_page(service, rendering, &request)).await
+    }
+}
+
 /// Finds a cached page and sanitises it.
-pub(crate) fn find_cached_page(
+fn find_cached_page(
     service: &Service,
+    rendering: &Rendering,
     request: &CachedPageRequest,
 ) -> Result<CachedPageLookup, ServiceError> {
     let Some(indexed) = service.search.processor().page(request.id)? else {
@@ -108,44 +118,22 @@ pub(crate) fn find_cached_page(
     let is_current = selected.position == indexed.position;
     let response = if is_current { Some(current) } else { read_response(library, selected.position)? };
     let Some(response) = response else { return Ok(CachedPageLookup::NoVersion(indexed)) };
-    let body = response.content(service.config.crawl.body_limit.bytes());
-    let content_type = response.header("content-type");
-    let mut title = indexed.title.clone();
-    if !is_current {
-        let is_html = pharos_html::is_html_like(content_type, &body);
-        let parsed =
-            if is_html { pharos_html::skim(url, content_type, &body) } else { PageObject::default() };
-        if parsed.no_archive() || !allows_copies(&response, agent) {
-            return Ok(CachedPageLookup::Withheld(indexed));
-        }
-        title = if parsed.title.trim().is_empty() { title } else { parsed.title };
-    }
     let words = query_words(service, &request.query);
-    let marking = HighlightOptions { terms: &words, next_label: request.next };
-    let has_layout = is_displayable(content_type, &body);
-    let text = match request.view {
-        PageView::Layout if has_layout => None,
-        _ => main_content(
-            service,
-            url,
-            content_type,
-            &body,
-            is_current.then_some(request.id),
-            selected.position,
-        )?,
+    let key = ViewKey {
+        page: request.id,
+        position: selected.position,
+        kind: ViewKind::CachedPage(request.view),
+        query: words.join("\n"),
+        label: request.next,
     };
-    let (view, shown) = match text {
-        Some(page) => (PageView::Text, sanitise_cleaned(url, &page, &marking)),
-        None => (PageView::Layout, sanitise_page(url, content_type, &body, &marking)),
-    };
+    let stored = StoredVersion { response: &response, indexed: &indexed, position: selected.position };
+    let shown = rendering.view(key, || stored.render(service, rendering, request, &words))?;
+    let View::Shown(shown) = shown else { return Ok(CachedPageLookup::Withheld(indexed)) };
     let (listed, of_versions) = list_versions(&versions, selected.since, request.versions, library);
     Ok(CachedPageLookup::Copy(Box::new(CachedCopy {
         indexed,
-        title,
         words,
         shown,
-        view,
-        has_layout,
         since: selected.since,
         until: selected.until,
         versions: listed,
@@ -238,34 +226,101 @@ fn query_words(service: &Service, query: &str) -> Vec<String> {
     words
 }
 
-/// Returns the main content of a page. HTML is cleaned here. For other documents the stored page object is used, or the text
-/// in the index for the page `searched`: their parsers do not run in a serving process.
-fn main_content(
-    service: &Service,
-    url: &PageUrl,
-    content_type: Option<&str>,
-    body: &[u8],
-    searched: Option<PageId>,
+/// The stored response of a version.
+struct StoredVersion<'a> {
+    response: &'a RawResponse,
+    indexed: &'a IndexedPage,
     position: LibraryPosition,
-) -> Result<Option<PageObject>, ServiceError> {
-    if pharos_html::is_html_like(content_type, body) {
-        let config = &service.config.clean;
-        let rules = RuleSet::named(&config.rules, |path| fs::read_to_string(path))?;
-        let options = ExtractOptions {
-            rules: &rules,
-            term_weighting: TermWeighting::from(config),
-            html: true,
-            ..ExtractOptions::default()
+}
+
+impl StoredVersion<'_> {
+    fn render(
+        &self,
+        service: &Service,
+        rendering: &Rendering,
+        request: &CachedPageRequest,
+        words: &[String],
+    ) -> Result<View, ServiceError> {
+        let body = self.response.content(service.config.crawl.body_limit.bytes());
+        let (url, content_type) = (&self.indexed.url, self.response.header("content-type"));
+        let run = Budgeted { rendering, position: self.position, view: request.view, bytes: body.len() };
+        let mut title = self.indexed.title.clone();
+        if !self.is_current() {
+            let is_html = pharos_html::is_html_like(content_type, &body);
+            let parsed = run.within_budget(|| match is_html {
+                true => pharos_html::skim(url, content_type, &body),
+                false => PageObject::default(),
+            })?;
+            if parsed.no_archive() || !allows_copies(self.response, &service.config.crawl.agent) {
+                return Ok(View::Withheld);
+            }
+            title = if parsed.title.trim().is_empty() { title } else { parsed.title };
+        }
+        let has_layout = is_displayable(content_type, &body);
+        let text = match request.view {
+            PageView::Layout if has_layout => None,
+            _ => self.main_content(service, &run, content_type, &body)?,
         };
-        return Ok(Some(pharos_html::extract_page_with(url, content_type, body, &options)));
+        let marking = HighlightOptions { terms: words, next_label: request.next };
+        let (view, CachedPage { html, counts }) = run.within_budget(|| match text {
+            Some(page) => (PageView::Text, sanitise_cleaned(url, &page, &marking)),
+            None => (PageView::Layout, sanitise_page(url, content_type, &body, &marking)),
+        })?;
+        Ok(View::Shown(Arc::new(RenderedView { title, html, counts, view, has_layout })))
     }
-    let derived = DerivedReader::open(&service.data.library(), pharos_html::VERSION);
-    if let Some(stored) = derived.page_without_links(position)?.filter(|stored| stored.url == *url) {
-        return Ok(Some(stored.page));
+
+    /// Returns `true` if this is the indexed version.
+    fn is_current(&self) -> bool {
+        self.position == self.indexed.position
     }
-    let Some(id) = searched else { return Ok(None) };
-    let page = service.search.processor().page_with_text(id)?;
-    Ok(page.map(|(page, text)| PageObject { title: page.title, text, ..PageObject::default() }))
+
+    /// Returns the main content. HTML is cleaned here. For other documents the stored page object is used, or the text in the
+    /// index for the indexed version: their parsers do not run in a serving process.
+    fn main_content(
+        &self,
+        service: &Service,
+        run: &Budgeted<'_>,
+        content_type: Option<&str>,
+        body: &[u8],
+    ) -> Result<Option<PageObject>, ServiceError> {
+        let url = &self.indexed.url;
+        if pharos_html::is_html_like(content_type, body) {
+            let config = &service.config.clean;
+            let rules = RuleSet::named(&config.rules, |path| fs::read_to_string(path))?;
+            let options = ExtractOptions {
+                rules: &rules,
+                term_weighting: TermWeighting::from(config),
+                html: true,
+                ..ExtractOptions::default()
+            };
+            let page =
+                run.within_budget(|| pharos_html::extract_page_with(url, content_type, body, &options))?;
+            return Ok(Some(page));
+        }
+        let derived = DerivedReader::open(&service.data.library(), pharos_html::VERSION);
+        if let Some(stored) = derived.page_without_links(self.position)?.filter(|stored| stored.url == *url) {
+            return Ok(Some(stored.page));
+        }
+        if !self.is_current() {
+            return Ok(None);
+        }
+        let page = service.search.processor().page_with_text(url.id())?;
+        Ok(page.map(|(page, text)| PageObject { title: page.title, text, ..PageObject::default() }))
+    }
+}
+
+/// The budget of a stored version.
+struct Budgeted<'a> {
+    rendering: &'a Rendering,
+    position: LibraryPosition,
+    view: PageView,
+    bytes: usize,
+}
+
+impl Budgeted<'_> {
+    fn within_budget<T>(&self, computation: impl FnOnce() -> T) -> Result<T, WorkExceeded> {
+        self.rendering.run(self.position, ViewKind::CachedPage(self.view), self.bytes, computation)
+    }
 }
 
 #[cfg(test)]

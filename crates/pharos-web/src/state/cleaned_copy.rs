@@ -1,6 +1,7 @@
 //! Stored copies of pages as sent by their servers, and their cleaning for display.
 
 use std::fs;
+use std::sync::Arc;
 
 use pharos_core::config::CleanConfig;
 use pharos_core::{PageId, PageObject, PageUrl};
@@ -10,7 +11,9 @@ use pharos_query::IndexedPage;
 use pharos_store::{RawResponse as StoredResponse, StoreError};
 
 use super::cached_copy::allows_copies;
+use super::renderer::{RenderedView, Rendering, View, ViewKey, ViewKind};
 use super::{AppState, Service, ServiceError};
+use crate::messages::Lang;
 
 /// Pages with more lines are cleaned without an explanation, which takes 12 KB of memory per line.
 const MAX_EXPLAINED_LINES: usize = 5_000;
@@ -26,33 +29,23 @@ pub(crate) enum CopyLookup<T> {
     Copy(T),
 }
 
-impl<T> CopyLookup<T> {
-    fn map<U>(self, make: impl FnOnce(T) -> U) -> CopyLookup<U> {
-        match self {
-            CopyLookup::Missing => CopyLookup::Missing,
-            CopyLookup::Withheld(found) => CopyLookup::Withheld(found),
-            CopyLookup::Copy(copy) => CopyLookup::Copy(make(copy)),
-        }
-    }
-}
-
 /// A page as its server sent it.
 pub(crate) struct RawCopy {
     pub(crate) found: IndexedPage,
     pub(crate) response: StoredResponse,
 }
 
-/// A stored page with its main content.
+/// The cleaned view of a stored page.
 pub(crate) struct CleanedCopy {
     pub(crate) found: IndexedPage,
-    /// Stored size in bytes.
-    pub(crate) bytes: usize,
     /// `None` if the page is not HTML.
-    pub(crate) cleaned: Option<Cleaned>,
+    pub(crate) shown: Option<Arc<RenderedView>>,
 }
 
 /// A page after cleaning.
 pub(crate) struct Cleaned {
+    /// Stored size in bytes.
+    pub(crate) bytes: usize,
     /// Its `html` is not sanitised; use the field `html` below for display.
     pub(crate) page: PageObject,
     /// Main content, sanitised like a cached page.
@@ -62,12 +55,30 @@ pub(crate) struct Cleaned {
 }
 
 impl AppState {
-    /// Returns the stored copy of a page before and after cleaning.
-    pub(crate) async fn cleaned_copy(&self, id: PageId) -> Result<CopyLookup<CleanedCopy>, ServiceError> {
-        self.run_blocking(move |service| {
-            // The rules of the engine, so that the view shows the text that is searched.
-            let rules = RuleSet::named(&service.config.clean.rules, |path| fs::read_to_string(path))?;
-            Ok(raw_copy(service, id)?.map(|raw| clean_copy(service, raw, &rules)))
+    /// Returns the stored copy of a page before and after cleaning, as the HTML that `write` returns. Its result must depend
+    /// only on the page, `query` and `lang`.
+    pub(crate) async fn cleaned_copy(
+        &self,
+        id: PageId,
+        query: String,
+        lang: Lang,
+        write: impl FnOnce(&IndexedPage, Cleaned) -> Result<String, askama::Error> + Send + 'static,
+    ) -> Result<CopyLookup<CleanedCopy>, ServiceError> {
+        self.render(move |service, rendering| {
+            let RawCopy { found, response } = match raw_copy(service, id)? {
+                CopyLookup::Copy(raw) => raw,
+                CopyLookup::Missing => return Ok(CopyLookup::Missing),
+                CopyLookup::Withheld(found) => return Ok(CopyLookup::Withheld(found)),
+            };
+            let (position, label) = (found.position, lang.code());
+            let key = ViewKey { page: id, position, kind: ViewKind::Cleaned, query, label };
+            let view =
+                rendering.view(key, || render_cleaned(service, rendering, &found, &response, write))?;
+            let shown = match view {
+                View::Shown(shown) => Some(shown),
+                View::None | View::Withheld => None,
+            };
+            Ok(CopyLookup::Copy(CleanedCopy { found, shown }))
         })
         .await
     }
@@ -90,13 +101,25 @@ pub(crate) fn raw_copy(service: &Service, id: PageId) -> Result<CopyLookup<RawCo
 }
 
 /// Cleans a copy. Documents other than HTML are not parsed in a serving process.
-fn clean_copy(service: &Service, raw: RawCopy, rules: &RuleSet) -> CleanedCopy {
-    let RawCopy { found, response } = raw;
+fn render_cleaned(
+    service: &Service,
+    rendering: &Rendering,
+    found: &IndexedPage,
+    response: &StoredResponse,
+    write: impl FnOnce(&IndexedPage, Cleaned) -> Result<String, askama::Error>,
+) -> Result<View, ServiceError> {
     let content_type = response.header("content-type");
     let body = response.content(service.config.crawl.body_limit.bytes());
-    let is_html = pharos_html::is_html_like(content_type, &body);
-    let cleaned = is_html.then(|| clean(&found.url, content_type, &body, rules, &service.config.clean));
-    CleanedCopy { found, bytes: body.len(), cleaned }
+    if !pharos_html::is_html_like(content_type, &body) {
+        return Ok(View::None);
+    }
+    let config = &service.config.clean;
+    // The rules of the engine, so that the view shows the text that is searched.
+    let rules = RuleSet::named(&config.rules, |path| fs::read_to_string(path))?;
+    let html = rendering.run(found.position, ViewKind::Cleaned, body.len(), || {
+        write(found, clean(&found.url, content_type, &body, &rules, config))
+    })??;
+    Ok(View::Shown(Arc::new(RenderedView { html, ..RenderedView::default() })))
 }
 
 fn clean(
@@ -123,5 +146,5 @@ fn clean(
     // of links, apply as for cached pages.
     let marking = HighlightOptions::default();
     let shown = sanitise_page(url, Some("text/html; charset=utf-8"), shown.as_bytes(), &marking);
-    Cleaned { page, html: shown.html, explanation }
+    Cleaned { bytes: body.len(), page, html: shown.html, explanation }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use pharos_core::work::WorkExceeded;
 use pharos_core::{PageObject, PageUrl};
 use pharos_engine::status::page_report::{PageReport, recent_page_report};
 use pharos_html::{ExtractOptions, RuleSet, TermWeighting, robots_directives};
@@ -9,6 +10,7 @@ use pharos_query::IndexedPage;
 use pharos_store::{PageState, StoreError};
 
 use super::cleaned_copy::{CopyLookup, raw_copy};
+use super::renderer::{Rendering, ViewKind};
 use super::{AppState, Service, ServiceError};
 
 /// Maximum number of versions reported; each of them is read.
@@ -38,7 +40,7 @@ impl PageStatus {
 impl AppState {
     /// Returns the status of a page; `None` if it is unknown or was removed.
     pub(crate) async fn page_status(&self, url: PageUrl) -> Result<Option<PageStatus>, ServiceError> {
-        self.run_blocking(move |service| {
+        self.render(move |service, rendering| {
             let report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
             if report.as_ref().is_some_and(|report| report.page.state == PageState::Removed) {
                 return Ok(None);
@@ -48,7 +50,7 @@ impl AppState {
                 return Ok(None);
             }
             let is_noindex = match &report {
-                Some(report) if indexed.is_none() => is_noindex(service, report)?,
+                Some(report) if indexed.is_none() => is_noindex(service, rendering, report)?,
                 _ => false,
             };
             Ok(Some(PageStatus { url, indexed, report, is_noindex }))
@@ -59,7 +61,7 @@ impl AppState {
     /// Returns the page object of the stored copy; `None` if the copy may not be shown or is not HTML. Parsers of other
     /// formats do not run in a serving process.
     pub(crate) async fn page_object(&self, url: PageUrl) -> Result<Option<PageObject>, ServiceError> {
-        self.run_blocking(move |service| {
+        self.render(move |service, rendering| {
             let CopyLookup::Copy(copy) = raw_copy(service, url.id())? else { return Ok(None) };
             let rules = RuleSet::named(&service.config.clean.rules, |path| fs::read_to_string(path))?;
             let content_type = copy.response.header("content-type");
@@ -70,14 +72,22 @@ impl AppState {
             let term_weighting = TermWeighting::from(&service.config.clean);
             let options =
                 ExtractOptions { rules: &rules, term_weighting, html: true, ..ExtractOptions::default() };
-            Ok(Some(pharos_html::extract_page_with(&copy.found.url, content_type, &body, &options)))
+            let (url, position) = (&copy.found.url, copy.found.position);
+            let page = rendering.run(position, ViewKind::Object, body.len(), || {
+                pharos_html::extract_page_with(url, content_type, &body, &options)
+            })?;
+            Ok(Some(page))
         })
         .await
     }
 }
 
 /// Returns `true` if a stored page that is not indexed asks for that with `noindex`, rather than being empty.
-pub(crate) fn is_noindex(service: &Service, report: &PageReport) -> Result<bool, ServiceError> {
+pub(crate) fn is_noindex(
+    service: &Service,
+    rendering: &Rendering,
+    report: &PageReport,
+) -> Result<bool, ServiceError> {
     let page = &report.page;
     let Some(position) = page.position.filter(|_| page.state == PageState::Stored && !page.indexable) else {
         return Ok(false);
@@ -93,6 +103,15 @@ pub(crate) fn is_noindex(service: &Service, report: &PageReport) -> Result<bool,
     }
     let content_type = response.header("content-type");
     let body = response.content(service.config.crawl.body_limit.bytes());
-    Ok(pharos_html::is_html_like(content_type, &body)
-        && pharos_html::extract_page(&page.url, content_type, &body).no_index())
+    if !pharos_html::is_html_like(content_type, &body) {
+        return Ok(false);
+    }
+    let parsed = rendering
+        .run(position, ViewKind::Robots, body.len(), || pharos_html::skim(&page.url, content_type, &body));
+    match parsed {
+        Ok(parsed) => Ok(parsed.no_index()),
+        // The rest of the report is useful without it.
+        Err(WorkExceeded::Steps | WorkExceeded::Time) => Ok(false),
+        Err(cancelled) => Err(cancelled.into()),
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
+use pharos_core::work::WorkExceeded;
 use pharos_engine::build::runner::BuildRunner;
 use pharos_engine::{EngineError, Stores};
 use pharos_html::RulesError;
@@ -51,21 +52,36 @@ pub(crate) enum ServiceError {
     #[error(transparent)]
     Rules(#[from] RulesError),
     #[error(transparent)]
+    Template(#[from] askama::Error),
+    #[error(transparent)]
     Desk(#[from] DeskError),
     #[error("a worker panicked")]
     Broken(#[from] RecvError),
     #[error(transparent)]
     Stopped(#[from] JoinError),
-    #[error("the query queue is full")]
+    #[error("the queue is full")]
     Busy,
+    /// A stored page cannot be rendered within its budget.
+    #[error(transparent)]
+    Work(#[from] WorkExceeded),
 }
 
 impl IntoResponse for ServiceError {
     fn into_response(self) -> Response {
-        if matches!(self, Self::Busy | Self::Desk(DeskError::Busy)) {
-            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+        match self {
+            Self::Busy | Self::Desk(DeskError::Busy) | Self::Work(WorkExceeded::Cancelled) => {
+                StatusCode::SERVICE_UNAVAILABLE.into_response()
+            }
+            Self::Work(exceeded) => {
+                let mut response = StatusCode::UNPROCESSABLE_ENTITY.into_response();
+                // Read by the middleware that renders errors.
+                response.extensions_mut().insert(exceeded);
+                response
+            }
+            error => {
+                tracing::error!(%error, "request failed");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
         }
-        tracing::error!(error = %self, "request failed");
-        StatusCode::INTERNAL_SERVER_ERROR.into_response()
     }
 }

@@ -27,6 +27,7 @@ use crate::messages::{Lang, fill, grouped};
 use crate::pages::frame::{Link, respond};
 use crate::server::visitor::{Visitor, link};
 use crate::state::page_status::{self, MAX_VERSIONS};
+use crate::state::renderer::Rendering;
 use crate::state::{AppState, ServiceError};
 
 /// Maximum length of a URL.
@@ -108,7 +109,9 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
         let report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
         let indexed = service.search.processor().page(url.id())?;
         let is_noindex = match &report {
-            Some(report) if indexed.is_none() => page_status::is_noindex(service, report)?,
+            Some(report) if indexed.is_none() => {
+                page_status::is_noindex(service, &Rendering::uncached(&service.config.web), report)?
+            }
             _ => false,
         };
         // The search itself decides reliably whether `rank.block` hides the page.

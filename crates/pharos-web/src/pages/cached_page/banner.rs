@@ -24,7 +24,7 @@ pub(super) struct CachedPageLink<'a> {
 impl<'a> CachedPageLink<'a> {
     pub(super) fn new(id: &'a str, query: &'a str, visitor: &Visitor, copy: &CachedCopy) -> Self {
         let at = requested_time(visitor).map(|_| format_version_time(copy.since));
-        Self { id, query, at, view: copy.view }
+        Self { id, query, at, view: copy.shown.view }
     }
 
     fn query_param(&self) -> Option<(&'a str, &'a str)> {
@@ -132,7 +132,7 @@ impl BannerPage {
         let views = views.map(|(name, view)| ViewLink {
             name,
             href: location.href("", at, view),
-            is_shown: view == copy.view,
+            is_shown: view == copy.shown.view,
         });
         let versions = || copy.versions.iter().map(|listed| VersionLink::new(&frame, location, listed));
         // A single version is the one that is shown.
@@ -143,12 +143,12 @@ impl BannerPage {
             .then(|| fill(messages.snapshot_unchanged, &[&frame.lang.date_time(copy.until)]));
         let clean = [("url", indexed.url.as_str())].into_iter().chain(location.query_param());
         Self {
-            title: title(&copy.title, indexed),
+            title: title(&copy.shown.title, indexed),
             lang: indexed.lang.clone(),
             stored_on: fill(messages.snapshot_stored, &[&frame.lang.date_time(copy.since)]),
             unchanged,
             url: indexed.url.to_string(),
-            views: if copy.has_layout { views.into() } else { Vec::new() },
+            views: if copy.shown.has_layout { views.into() } else { Vec::new() },
             versions: versions().take(listed).collect(),
             all_versions,
             of_versions: fill(messages.snapshot_all_versions, &[&grouped(copy.of_versions as u64)]),

@@ -18,8 +18,8 @@ pub(super) struct Fact {
     pub(super) value: String,
 }
 
-/// Returns the known metadata of a page; `bytes` is its stored size.
-pub(super) fn facts(lang: Lang, indexed: &IndexedPage, bytes: usize, cleaned: &Cleaned) -> Vec<Fact> {
+/// Returns the known metadata of a page.
+pub(super) fn facts(lang: Lang, indexed: &IndexedPage, cleaned: &Cleaned) -> Vec<Fact> {
     let messages = lang.messages();
     let page = &cleaned.page;
     let page_type = match page.page_type {
@@ -34,7 +34,10 @@ pub(super) fn facts(lang: Lang, indexed: &IndexedPage, bytes: usize, cleaned: &C
     };
     let day = |iso: &str| lang.date(iso.split('T').next().unwrap_or_default());
     let keywords: Vec<&str> = page.keywords.iter().take(MAX_KEYWORDS).map(String::as_str).collect();
-    let size = fill(messages.bytes_before_after, &[&grouped(bytes as u64), &grouped(page.html.len() as u64)]);
+    let size = fill(
+        messages.bytes_before_after,
+        &[&grouped(cleaned.bytes as u64), &grouped(page.html.len() as u64)],
+    );
     let errors = cleaned.explanation.as_ref().map(|explained| grouped(explained.html_errors.into()));
     let candidates = [
         (messages.fact_type, page_type.to_string()),
