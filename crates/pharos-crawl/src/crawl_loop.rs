@@ -390,7 +390,12 @@ impl CrawlLoop {
     fn start_task(&mut self, task: FetchTask, now: Timestamp) {
         self.gate.request_started(&task.url().site(), now);
         self.frontier.request_started(task.url().id().site(), now);
-        self.pages_in_progress += u64::from(matches!(task, FetchTask::Page(_)));
+        if let FetchTask::Page(page) = &task {
+            self.pages_in_progress += 1;
+            if !page.visited {
+                self.gate.first_visit_started(page.url.id());
+            }
+        }
         let request = self.requests.spawn(self.worker.clone().execute(task.clone()));
         self.tasks.insert(request.id(), task);
     }
@@ -494,6 +499,7 @@ impl CrawlLoop {
             }
             FetchTask::Page(page) => {
                 self.robots.block(&page.url.robots_txt(), obstacle, at, &self.crawl.config);
+                self.gate.page_settled(page.url.id());
                 let retry = at.plus(self.crawl.config.retry_delay);
                 self.frontier.park(page, self.crawl.keep_going.then_some(retry));
             }
@@ -507,6 +513,7 @@ impl CrawlLoop {
             self.gate.page_stored(stored_pages);
         }
         for page in applied.pages {
+            self.gate.page_settled(page);
             self.frontier.page_applied(page);
         }
         for removal in &applied.removed {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pharos_core::config::CrawlConfig;
-use pharos_core::{PageUrl, SiteId, SiteName, Timestamp};
+use pharos_core::{PageId, PageUrl, SiteId, SiteName, Timestamp};
 use pharos_store::catalog::SiteReport;
 use pharos_store::{Catalog, StoreError};
 use tracing::info;
@@ -17,7 +17,7 @@ use crate::politeness::delay::MAX_NICE_WAIT;
 use crate::politeness::site_monitor::{CompletedRequest, RequestPermission, SiteMonitor};
 use crate::politeness::traffic_metrics::SiteTraffic;
 use crate::politeness::utc_offset::UtcOffset;
-use crate::rules::budget::SiteBudgets;
+use crate::rules::budget::{BudgetState, SiteBudgets};
 use crate::rules::mirrors::{MirrorCandidate, MirrorDetector, MirrorVerdict, PairComparison, SuspectedPair};
 use crate::setting_error::SettingError;
 
@@ -25,7 +25,7 @@ use crate::setting_error::SettingError;
 const MAX_FAILURE_WAIT: Duration = Duration::from_secs(60);
 /// Interval after which a page of a possible mirror site is checked again.
 const HOLD_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval after which a site with the maximum number of concurrent requests is checked again.
+/// Interval after which a site with the maximum number of concurrent requests or pending pages is checked again.
 const BUSY_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum number of sites remembered as restored from the catalog; beyond it the set is cleared.
 const MAX_RESTORED: usize = 1 << 20;
@@ -140,8 +140,12 @@ impl FetchGate {
             return GateDecision::HoldUntil(now.plus(HOLD_INTERVAL));
         }
         let name = page.site();
-        if !visited && self.is_budget_exhausted(&name) {
-            return GateDecision::Skip;
+        if !visited {
+            match self.check_budget(&name) {
+                BudgetState::Open => {}
+                BudgetState::Pending => return GateDecision::NotBefore(now.plus(BUSY_INTERVAL)),
+                BudgetState::Exhausted(_) => return GateDecision::Skip,
+            }
         }
         self.check_site(&name, now)
     }
@@ -160,13 +164,26 @@ impl FetchGate {
         }
     }
 
-    fn is_budget_exhausted(&mut self, name: &SiteName) -> bool {
+    fn check_budget(&mut self, name: &SiteName) -> BudgetState {
         let cap = self.monitor.settings(name).max_pages.unwrap_or(self.config.max_pages_per_site);
-        let Some(reason) = self.budgets.exhaustion_reason(name.id(), cap) else { return false };
-        if self.exhausted.len() < MAX_RESTORED && self.exhausted.insert(name.id()) {
+        let state = self.budgets.state(name.id(), cap);
+        if let BudgetState::Exhausted(reason) = &state
+            && self.exhausted.len() < MAX_RESTORED
+            && self.exhausted.insert(name.id())
+        {
             info!(site = %name, reason, "site budget exhausted");
         }
-        true
+        state
+    }
+
+    /// Records the first request for a page, which counts against the site's budget until it is settled.
+    pub(crate) fn first_visit_started(&mut self, page: PageId) {
+        self.budgets.reserve(page);
+    }
+
+    /// Records that the catalog contains the outcome of a page, or that there will be none.
+    pub(crate) fn page_settled(&mut self, page: PageId) {
+        self.budgets.release(page);
     }
 
     pub(crate) fn request_started(&mut self, name: &SiteName, now: Timestamp) {

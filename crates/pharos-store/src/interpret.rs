@@ -26,7 +26,7 @@ pub use self::discovery::redirect_target;
 use self::discovery::{PageWeights, discover_links, redirect_change, seed_change, sitemap_changes};
 pub use self::outcome::RecordOutcome;
 use self::refresh::RefreshClass;
-use self::robots::robots_state;
+use self::robots::{robots_state, unreachable_reason};
 use self::schedule::{next_attempt, next_refresh, schedule_next_visit};
 pub use self::scope::CrawlScope;
 use self::status::{StatusMeaning, is_whole_page};
@@ -227,7 +227,7 @@ fn robots_changes(
             };
             let mut changes = sitemap_changes(scope, config, record, &state);
             let is_unreachable = state == RobotsState::Unreachable;
-            changes.push(change(state, is_unreachable.then(|| format!("status {}", response.status))));
+            changes.push(change(state, is_unreachable.then(|| unreachable_reason(response))));
             changes
         }
         RecordContent::Event(LibraryEvent::Failed { reason }) => {

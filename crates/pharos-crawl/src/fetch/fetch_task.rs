@@ -7,7 +7,7 @@ use pharos_core::config::CrawlConfig;
 use pharos_core::{Clock, PageUrl, Timestamp};
 use pharos_store::catalog::RobotsState;
 use pharos_store::interpret::redirect_target;
-use pharos_store::interpret::robots::{ROBOTS_LIMIT, robots_state};
+use pharos_store::interpret::robots::{ROBOTS_LIMIT, robots_state, unreachable_reason};
 use pharos_store::interpret::schedule::retry_after;
 use pharos_store::interpret::status::StatusMeaning;
 use pharos_store::{DuePage, LibraryEvent, LibraryRecord, RawResponse, RecordContent, RecordKind};
@@ -215,7 +215,7 @@ fn robots_outcome(
     let (url, outcome) = match (moved, robots_state(&response, forbidden_is_allowed)) {
         (Some(target), _) => (&robots.url, FetchOutcome::RobotsMoved(target)),
         (None, Some(state)) => {
-            let failed = (state == RobotsState::Unreachable).then(|| format!("status {}", response.status));
+            let failed = (state == RobotsState::Unreachable).then(|| unreachable_reason(&response));
             (&robots.origin, FetchOutcome::Robots(state, failed))
         }
         // A redirect loop, or a redirect without a valid target: unavailable, which is not the same as unreachable.

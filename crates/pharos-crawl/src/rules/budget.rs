@@ -4,11 +4,11 @@
 //! budget, a calendar does. New content is detected by sketches of the text (simhash: Charikar 2002; Manku, Jain &
 //! Das Sarma 2007), so that pages which differ only in a date count as one.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::num::NonZeroUsize;
 
 use lru::LruCache;
-use pharos_core::SiteId;
+use pharos_core::{PageId, SiteId};
 
 /// Number of sketches per site that new ones are compared with.
 const MAX_SKETCHES: usize = 256;
@@ -34,11 +34,30 @@ pub(crate) struct SiteBudgets {
     /// Initial budget of every site; 0 means unlimited.
     first: u64,
     sites: LruCache<SiteId, SiteContent>,
+    /// Pages requested for the first time whose records are not applied yet. Each takes a page of the budget, because
+    /// hundreds may be on the way from the server to the catalog.
+    pending: HashSet<PageId>,
+    pending_of_site: HashMap<SiteId, u64>,
+}
+
+/// State of a site's budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BudgetState {
+    Open,
+    /// Pages on the way may exhaust the budget, or enlarge it.
+    Pending,
+    /// The reason why no new page of the site is fetched.
+    Exhausted(String),
 }
 
 impl SiteBudgets {
     pub(crate) fn new(first: u64) -> Self {
-        Self { first, sites: LruCache::new(MAX_SITES) }
+        Self {
+            first,
+            sites: LruCache::new(MAX_SITES),
+            pending: HashSet::new(),
+            pending_of_site: HashMap::new(),
+        }
     }
 
     /// Sets the initial budget of every site.
@@ -66,20 +85,53 @@ impl SiteBudgets {
         }
     }
 
-    /// Returns the reason if the site's budget is exhausted. `cap` limits the pages whatever their content; 0 means
-    /// no limit.
-    pub(crate) fn exhaustion_reason(&self, site: SiteId, cap: u64) -> Option<String> {
-        let content = self.sites.peek(&site)?;
-        if cap > 0 && content.pages >= cap {
-            return Some(format!("{cap} pages of this site are stored (crawl.max_pages_per_site)"));
+    /// Reserves a page of the budget for a page that is requested for the first time.
+    pub(crate) fn reserve(&mut self, page: PageId) {
+        if self.pending.insert(page) {
+            *self.pending_of_site.entry(page.site()).or_default() += 1;
         }
-        let budget = self.first.saturating_add(PAGES_PER_TEXT.saturating_mul(content.texts));
-        (self.first > 0 && content.pages >= budget).then(|| {
-            format!(
-                "{} pages of this site have only {} different texts: possibly a crawler trap (crawl.site_budget)",
-                content.pages, content.texts
-            )
-        })
+    }
+
+    /// Releases the reservation of a page whose outcome is known.
+    pub(crate) fn release(&mut self, page: PageId) {
+        if !self.pending.remove(&page) {
+            return;
+        }
+        if let Some(count) = self.pending_of_site.get_mut(&page.site()) {
+            *count -= 1;
+            if *count == 0 {
+                self.pending_of_site.remove(&page.site());
+            }
+        }
+    }
+
+    /// Returns the state of a site's budget. `cap` limits the pages whatever their content; 0 means no limit.
+    pub(crate) fn state(&self, site: SiteId, cap: u64) -> BudgetState {
+        let (pages, texts) = self.sites.peek(&site).map_or((0, 0), |content| (content.pages, content.texts));
+        let pending = self.pending_of_site.get(&site).copied().unwrap_or(0);
+        let budget = self.first.saturating_add(PAGES_PER_TEXT.saturating_mul(texts));
+        if cap > 0 && pages >= cap {
+            return BudgetState::Exhausted(format!(
+                "{cap} pages of this site are stored (crawl.max_pages_per_site)"
+            ));
+        }
+        if self.first > 0 && pages >= budget {
+            return BudgetState::Exhausted(format!(
+                "{pages} pages of this site have only {texts} different texts: possibly a crawler trap \
+                 (crawl.site_budget)"
+            ));
+        }
+        let reserved = pages.saturating_add(pending);
+        let may_exceed = (cap > 0 && reserved >= cap) || (self.first > 0 && reserved >= budget);
+        if may_exceed { BudgetState::Pending } else { BudgetState::Open }
+    }
+
+    /// Returns the reason if the site's budget is exhausted. `cap` is that of [`state`](Self::state).
+    pub(crate) fn exhaustion_reason(&self, site: SiteId, cap: u64) -> Option<String> {
+        match self.state(site, cap) {
+            BudgetState::Exhausted(reason) => Some(reason),
+            BudgetState::Open | BudgetState::Pending => None,
+        }
     }
 }
 
@@ -210,6 +262,25 @@ mod tests {
         assert_eq!(budgets.exhaustion_reason(SITE, 51), None);
         budgets.add_page(SITE, None);
         assert!(budgets.exhaustion_reason(SITE, 51).unwrap().contains("max_pages_per_site"));
+    }
+
+    #[test]
+    fn pages_on_the_way_take_their_share() {
+        let page = |n| PageId::from_parts(SITE, n);
+        let mut budgets = SiteBudgets::new(3);
+        (0..3).for_each(|n| budgets.reserve(page(n)));
+        budgets.reserve(page(2));
+        assert_eq!(budgets.state(SITE, 0), BudgetState::Pending);
+        budgets.release(page(0));
+        budgets.release(page(0));
+        assert_eq!(budgets.state(SITE, 0), BudgetState::Open, "the page was missing");
+        assert_eq!(budgets.state(SITE, 2), BudgetState::Pending, "crawl.max_pages_per_site");
+        budgets.add_page(SITE, None);
+        budgets.add_page(SITE, None);
+        budgets.add_page(SITE, None);
+        (1..3).for_each(|n| budgets.release(page(n)));
+        assert!(matches!(budgets.state(SITE, 0), BudgetState::Exhausted(_)));
+        assert!(budgets.pending.is_empty() && budgets.pending_of_site.is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Validates crawl settings before a crawl starts.
 
 use pharos_core::config::CrawlConfig;
+use pharos_store::interpret::robots::product_token;
 use thiserror::Error;
 
 use crate::fetch::address::AddressRanges;
@@ -31,6 +32,12 @@ pub enum RuleError {
     Type(String),
     #[error("invalid site `{0}` in `crawl.sorted_sites`: use the host alone, for example www.example.org")]
     Site(String),
+    /// A name under which no robots.txt could address the crawler.
+    #[error(
+        "invalid name `{0}` in `crawl.agent`: use a product token of ASCII letters, digits, - and _ without spaces \
+         or version (RFC 9309 §2.2.1), for example ExampleBot"
+    )]
+    Agent(String),
     /// An invalid address range.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -38,6 +45,9 @@ pub enum RuleError {
 
 /// Checks the rules of a configuration.
 pub fn check_rules(config: &CrawlConfig) -> Result<(), RuleError> {
+    if config.agent.is_empty() || product_token(config.agent.as_bytes()) != config.agent.as_bytes() {
+        return Err(RuleError::Agent(config.agent.clone()));
+    }
     for (key, patterns) in [("include", &config.include), ("exclude", &config.exclude)] {
         for pattern in patterns {
             if let Some(why) = unmatchable_reason(pattern) {
@@ -103,6 +113,11 @@ mod tests {
             (CrawlConfig { sorted_sites: list("http://a.example/"), ..usual() }, "use the host alone"),
             (CrawlConfig { allow_addresses: list("162.105.0.0/33"), ..usual() }, "`crawl.allow_addresses`"),
             (CrawlConfig { forbid_addresses: list("localhost"), ..usual() }, "`crawl.forbid_addresses`"),
+            (CrawlConfig { agent: "My Bot".into(), ..usual() }, "`My Bot` in `crawl.agent`"),
+            (CrawlConfig { agent: "Bot/1.0".into(), ..usual() }, "without spaces or version"),
+            (CrawlConfig { agent: "灯塔".into(), ..usual() }, "`crawl.agent`"),
+            (CrawlConfig { agent: String::new(), ..usual() }, "`crawl.agent`"),
+            (CrawlConfig { agent: "Bot\r\nX: y".into(), ..usual() }, "`crawl.agent`"),
         ] {
             let error = check_rules(&config).unwrap_err().to_string();
             assert!(error.contains(expected) && !error.ends_with('.'), "{error}");
@@ -115,6 +130,7 @@ mod tests {
                 "*.pdf".into(),
                 "http*://a.b/c?d=*".into(),
             ],
+            agent: "Example_Bot-2".into(),
             filter: vec!["tse".into()],
             forbid_addresses: vec!["10.0.0.0/8".into(), "::1".into(), "2001:db8::/32".into()],
             ..usual()

@@ -554,3 +554,23 @@ async fn a_request_that_panics_is_recorded_and_the_crawl_goes_on() {
         assert_eq!(engine.crawl().await.unwrap().pages, 31 - pages);
     }
 }
+
+/// Every page leads to further pages with the same text, and records are applied slowly.
+#[tokio::test]
+async fn a_trap_stays_within_its_budget_however_late_records_are_applied() {
+    let server = TestServer::start(|_, path| {
+        let links: String = (0..9).map(|n| format!("<a href=\"{path}{n}/x\">")).collect();
+        if path == "/robots.txt" { not_found() } else { page(&links) }
+    })
+    .await;
+    let trapped = CrawlConfig { site_budget: 20, connections_per_host: 16, ..config() };
+    let mut engine = TestEngine::new(trapped, &[server.url("/")]);
+    engine.lag = Some(Duration::from_millis(5));
+    let summary = engine.crawl().await.unwrap();
+    // The budget of 20 pages, and ten more for the first text.
+    assert_eq!((summary.pages, summary.ended), (30, EndReason::NothingDue));
+    let capped = CrawlConfig { max_pages_per_site: 7, connections_per_host: 16, ..config() };
+    let mut engine = TestEngine::new(capped, &[server.url("/")]);
+    engine.lag = Some(Duration::from_millis(5));
+    assert_eq!(engine.crawl().await.unwrap().pages, 7);
+}

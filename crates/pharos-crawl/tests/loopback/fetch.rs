@@ -8,7 +8,7 @@ use crate::support::{ServerAction, TestEngine, TestServer, answer, config, not_f
 use pharos_core::config::{ByteSize, CrawlConfig};
 use pharos_core::{Clock, SystemClock, Timestamp};
 use pharos_crawl::{EndReason, FetchError, FetchRequest, Fetcher};
-use pharos_store::catalog::Validators;
+use pharos_store::catalog::{RobotsState, Validators};
 use pharos_store::library::TruncationReason;
 use pharos_store::{PageState, RawResponse};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -322,6 +322,41 @@ async fn a_cached_robots_txt_stays_in_force_while_unreachable() {
     assert_eq!((summary.pages, summary.refused), (2, 1), "{:?}", server.paths());
     assert_eq!(engine.reason(&server.url("/private")), "robots.txt: Disallow: /private");
     assert!(server.paths().iter().filter(|path| *path == "/robots.txt").count() >= 2);
+}
+
+/// RFC 9309 §2.3.1.4: the part that was not received may forbid everything.
+#[tokio::test]
+async fn a_robots_txt_that_breaks_off_is_unreachable() {
+    let begun = "user-agent: *\ndisallow: /private\n";
+    let cut = |head: &str, body: &str| {
+        ServerAction::Close(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{body}").into_bytes())
+    };
+    for kind in ["short", "chunk", "gzip", "slow"] {
+        let requested = AtomicUsize::new(0);
+        let server = TestServer::start(move |_, path| match (path, kind) {
+            ("/robots.txt", _) if requested.fetch_add(1, Ordering::SeqCst) == 1 => answer(200, "", begun),
+            ("/robots.txt", "short") => cut("Content-Length: 100", begun),
+            ("/robots.txt", "chunk") => cut("Transfer-Encoding: chunked", "1f\r\nuser-agent: *\n"),
+            ("/robots.txt", "gzip") => cut("Content-Encoding: gzip", "\u{1f}"),
+            ("/robots.txt", _) => {
+                ServerAction::Hang(format!("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{begun}").into())
+            }
+            _ => page("<a href=\"/open\"><a href=\"/private\">"),
+        })
+        .await;
+        let hasty = CrawlConfig { total_timeout: Duration::from_millis(200), ..config() };
+        let hasty = CrawlConfig { robots_lifetime: Duration::from_millis(10), ..hasty };
+        let engine = TestEngine::new(hasty, &[server.url("/")]);
+        let summary = engine.crawl().await.unwrap();
+        assert_eq!((summary.pages, summary.failed), (0, 1), "{kind}: {:?}", server.paths());
+        let robots = engine.catalog.robots(&server.url("/robots.txt")).unwrap().unwrap();
+        assert_eq!(robots.state, RobotsState::Unreachable, "{kind}");
+        assert!(robots.reason.is_some(), "{kind}");
+        // The second crawl reads the file; when it breaks off again, the last good copy stays in force.
+        let summary = engine.crawl().await.unwrap();
+        assert_eq!((summary.pages, summary.refused), (2, 1), "{kind}: {:?}", server.paths());
+        assert_eq!(engine.reason(&server.url("/private")), "robots.txt: Disallow: /private", "{kind}");
+    }
 }
 
 /// A clock that panics once, inside the request for `/panic`.

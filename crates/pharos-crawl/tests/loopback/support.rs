@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use pharos_core::config::{CrawlConfig, PolitenessProfile};
 use pharos_core::{Clock, LibraryPosition, Link, LinkKind, PageObject, PageUrl, SystemClock};
 use pharos_crawl::{
-    AppliedRecords, Crawl, CrawlError, CrawlStatus, CrawlSummary, rules_from_config, run_crawl,
+    AppliedRecords, Crawl, CrawlError, CrawlStatus, CrawlSummary, StoredPageInfo, rules_from_config,
+    run_crawl,
 };
 use pharos_store::catalog::PageDetails;
 use pharos_store::interpret::{CrawlScope, PageSummary, interpret};
@@ -182,6 +183,8 @@ pub(crate) struct TestEngine {
     pub(crate) status: Arc<CrawlStatus>,
     pub(crate) keep_going: bool,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Delay before a record is applied. With a delay, stored pages are reported, all with the same text.
+    pub(crate) lag: Option<Duration>,
 }
 
 impl TestEngine {
@@ -204,6 +207,7 @@ impl TestEngine {
             status: Arc::default(),
             keep_going: false,
             clock: Arc::new(SystemClock),
+            lag: None,
         };
         let event =
             LibraryEvent::CrawlStarted { seeds: seeds.to_vec(), rules: rules_from_config(&engine.config) };
@@ -232,16 +236,22 @@ impl TestEngine {
         let (records, mut arriving) = mpsc::channel::<LibraryRecord>(16);
         let (reports, applied) = mpsc::unbounded_channel();
         let (library, catalog, config) = (self.library.clone(), self.catalog.clone(), self.config.clone());
+        let lag = self.lag;
         let applier = tokio::task::spawn_blocking(move || {
             let mut scope = load_scope(catalog.as_ref(), &config).unwrap();
             while let Some(record) = arriving.blocking_recv() {
                 let page = record.url.id();
+                let stored = StoredPageInfo { page: record.url.clone(), is_revisit: false, sketch: Some(1) };
+                let stored_pages =
+                    lag.filter(|_| record.kind.is_page()).map(|_| stored).into_iter().collect();
+                std::thread::sleep(lag.unwrap_or_default());
                 let due_sites = apply_record(&*library, &*catalog, &config, &mut scope, record);
                 // Any record may have changed the seed sites.
                 let applied = AppliedRecords {
                     pages: vec![page],
                     due_sites,
                     new_rules: true,
+                    stored_pages,
                     ..AppliedRecords::default()
                 };
                 let _ = reports.send(applied);

@@ -12,8 +12,9 @@ use pharos_core::PageUrl;
 use self::file::match_length;
 pub use self::file::product_token;
 use self::rule::{PathRule, canonical};
-use super::status::{StatusMeaning, is_forbidden};
+use super::status::{StatusMeaning, is_forbidden, is_partial, is_success};
 use crate::catalog::RobotsState;
+use crate::library::TruncationReason;
 use crate::{RawResponse, RecordKind};
 
 /// Maximum number of bytes read from a file (RFC 9309 §2.5: at least 500 KiB).
@@ -43,10 +44,14 @@ pub struct DecidingRule {
 
 /// Returns the meaning of a response to a robots.txt request (RFC 9309 §2.3.1), or `None` for a redirect.
 ///
-/// `forbidden_is_allowed` is `crawl.robots_forbidden_is_allowed`.
+/// A file that breaks off counts as unreachable (§2.3.1.4): the rules that are missing may be the ones that forbid. A
+/// file longer than [`ROBOTS_LIMIT`] is whole up to there. `forbidden_is_allowed` is
+/// `crawl.robots_forbidden_is_allowed`.
 pub fn robots_state(response: &RawResponse, forbidden_is_allowed: bool) -> Option<RobotsState> {
     match StatusMeaning::from_status(response.status) {
-        StatusMeaning::Content => Some(RobotsState::Known(response.content(ROBOTS_LIMIT).into_owned())),
+        StatusMeaning::Content => {
+            Some(whole_file(response).map_or(RobotsState::Unreachable, RobotsState::Known))
+        }
         StatusMeaning::Moved | StatusMeaning::NotModified => None,
         StatusMeaning::Denied if is_forbidden(response.status) && !forbidden_is_allowed => {
             Some(RobotsState::Known(FORBID_ALL.to_vec()))
@@ -55,6 +60,28 @@ pub fn robots_state(response: &RawResponse, forbidden_is_allowed: bool) -> Optio
         StatusMeaning::RateLimited | StatusMeaning::Unavailable | StatusMeaning::ServerError => {
             Some(RobotsState::Unreachable)
         }
+    }
+}
+
+/// Returns the file of a successful response, or `None` if a part of it is missing.
+fn whole_file(response: &RawResponse) -> Option<Vec<u8>> {
+    match response.truncated {
+        _ if is_partial(response.status) => None,
+        Some(TruncationReason::Disconnect | TruncationReason::Time) => None,
+        Some(TruncationReason::Length) => Some(response.content(ROBOTS_LIMIT).into_owned()),
+        None => response.intact_content(ROBOTS_LIMIT).map(|file| file.into_owned()),
+    }
+}
+
+/// Returns the reason why a response makes a robots.txt unreachable.
+pub fn unreachable_reason(response: &RawResponse) -> String {
+    match response.truncated {
+        _ if !is_success(response.status) || is_partial(response.status) => {
+            format!("status {}", response.status)
+        }
+        Some(TruncationReason::Time) => "the file was received too slowly".into(),
+        Some(_) => "the connection was lost before the end of the file".into(),
+        None => "the compressed file is damaged or ends too early".into(),
     }
 }
 
@@ -298,6 +325,33 @@ mod tests {
         let fetched = answer(200).unwrap();
         assert!(!page(&fetched, "/x") && page(&fetched, "/y"));
         assert_eq!(answer(301), None);
+    }
+
+    #[test]
+    fn a_file_that_breaks_off_is_unreachable() {
+        let answer = |status, truncated, headers: &[(&str, &str)], body: &[u8]| {
+            let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            let body = body.to_vec();
+            RawResponse { status, headers, body, truncated, ..RawResponse::default() }
+        };
+        let begun = b"user-agent: *\ndisallow: /x\n";
+        let gzip = [("content-encoding", "gzip")];
+        for (response, reason) in [
+            (answer(200, Some(TruncationReason::Disconnect), &[], begun), "connection was lost"),
+            (answer(200, Some(TruncationReason::Time), &[], begun), "too slowly"),
+            (answer(200, None, &gzip, &[0x1f, 0x8b, 8, 0, 0]), "damaged"),
+            (answer(206, None, &[], begun), "status 206"),
+            (answer(503, None, &[], begun), "status 503"),
+        ] {
+            assert_eq!(robots_state(&response, true), Some(RobotsState::Unreachable), "{reason}");
+            assert!(unreachable_reason(&response).contains(reason), "{}", unreachable_reason(&response));
+        }
+        let long = answer(200, Some(TruncationReason::Length), &[], begun);
+        assert_eq!(
+            robots_state(&long, true),
+            Some(RobotsState::Known(begun.to_vec())),
+            "a long file is read"
+        );
     }
 
     #[test]

@@ -88,6 +88,11 @@ pub fn is_whole_page(status: u16) -> bool {
     status == 200
 }
 
+/// Returns `true` if a response with this status contains a part of the content, although no range was requested.
+pub fn is_partial(status: u16) -> bool {
+    status == 206
+}
+
 /// Returns `true` if a page can be reported with this status: a final response with its own content.
 pub fn is_page_status(status: u16) -> bool {
     (200..600).contains(&status) && StatusMeaning::from_status(status) != StatusMeaning::NotModified

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::read::MultiGzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 use libdeflater::Decompressor;
 use memchr::memmem;
 
@@ -23,26 +24,47 @@ impl RawResponse {
     /// Returns the decoded body, at most `limit` bytes of it. If decoding fails, the part before the error is
     /// returned.
     pub fn content(&self, limit: usize) -> Cow<'_, [u8]> {
+        self.decode(limit).0
+    }
+
+    /// Returns the decoded body like [`content`](Self::content), or `None` if a compressed body ends too early or is
+    /// damaged before the limit.
+    pub fn intact_content(&self, limit: usize) -> Option<Cow<'_, [u8]>> {
+        let (content, is_intact) = self.decode(limit);
+        is_intact.then_some(content)
+    }
+
+    /// Decodes the body. The second value is `false` if decoding failed before the end or the limit.
+    fn decode(&self, limit: usize) -> (Cow<'_, [u8]>, bool) {
         let mut content: Option<Vec<u8>> = None;
+        let (mut is_intact, mut is_limited) = (true, false);
         for coding in self.codings().iter().rev().take(MAX_CODINGS) {
             let encoded: &[u8] = content.as_deref().unwrap_or(&self.body);
-            let decoded = match coding.as_str() {
+            let (decoded, is_whole) = match coding.as_str() {
                 // Some servers declare the coding of a page that they send uncompressed.
-                "gzip" | "x-gzip" if !encoded.starts_with(&GZIP_MAGIC) => continue,
-                "gzip" | "x-gzip" => decompress_single_member(encoded, limit)
-                    .unwrap_or_else(|| read_up_to(MultiGzDecoder::new(encoded), limit)),
-                // RFC 9110 specifies zlib; some servers send a raw deflate stream.
-                "deflate" if is_zlib(encoded) => read_up_to(ZlibDecoder::new(encoded), limit),
-                "deflate" => read_up_to(DeflateDecoder::new(encoded), limit),
-                "br" => read_up_to(brotli::Decompressor::new(encoded, 16 << 10), limit),
-                "zstd" => {
-                    zstd_decoder(encoded).map_or_else(|_| Vec::new(), |decoder| read_up_to(decoder, limit))
+                "gzip" | "x-gzip" if !encoded.starts_with(&GZIP_MAGIC) => {
+                    is_intact &= encoded.is_empty() || !GZIP_MAGIC.starts_with(encoded);
+                    continue;
                 }
+                "gzip" | "x-gzip" => match decompress_single_member(encoded, limit) {
+                    Some(decoded) => (decoded, true),
+                    None => read_up_to(MultiGzDecoder::new(encoded), limit),
+                },
+                // RFC 9110 specifies zlib; some servers send a raw deflate stream.
+                "deflate" => inflate(encoded, is_zlib(encoded), limit),
+                "br" => read_up_to(brotli::Decompressor::new(encoded, 16 << 10), limit),
+                "zstd" => zstd_decoder(encoded)
+                    .map_or_else(|_| (Vec::new(), false), |decoder| read_up_to(decoder, limit)),
                 _ => continue,
             };
+            // The next coding cannot be whole if this one reached the limit.
+            is_intact &= is_whole || is_limited;
+            is_limited |= decoded.len() >= limit;
             content = Some(decoded);
         }
-        content.map_or_else(|| Cow::Borrowed(&self.body[..self.body.len().min(limit)]), Cow::Owned)
+        let content =
+            content.map_or_else(|| Cow::Borrowed(&self.body[..self.body.len().min(limit)]), Cow::Owned);
+        (content, is_intact)
     }
 
     /// Returns `true` if the body was received compressed, so that compressing it again would not reduce the size.
@@ -83,16 +105,40 @@ fn zstd_decoder(encoded: &[u8]) -> io::Result<impl Read> {
     Ok(decoder)
 }
 
-fn read_up_to(decoder: impl Read, limit: usize) -> Vec<u8> {
+/// Reads up to `limit` bytes. The second value is `false` after an error.
+fn read_up_to(decoder: impl Read, limit: usize) -> (Vec<u8>, bool) {
     let mut out = Vec::new();
     let mut input = decoder.take(limit as u64);
     let mut chunk = [0; 16 << 10];
     loop {
         match input.read(&mut chunk) {
-            Ok(0) => return out,
+            Ok(0) => return (out, true),
             Ok(n) => out.extend_from_slice(&chunk[..n]),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return out,
+            Err(_) => return (out, false),
+        }
+    }
+}
+
+/// Decompresses a zlib or raw deflate stream up to `limit` bytes. The second value is `false` if the stream is damaged
+/// or ends too early, which flate2's readers do not report.
+fn inflate(encoded: &[u8], has_header: bool, limit: usize) -> (Vec<u8>, bool) {
+    let mut stream = Decompress::new(has_header);
+    let (mut out, mut rest) = (Vec::new(), encoded);
+    let mut chunk = [0; 16 << 10];
+    loop {
+        let room = chunk.len().min(limit - out.len());
+        let (read_before, written_before) = (stream.total_in(), stream.total_out());
+        let status = stream.decompress(rest, &mut chunk[..room], FlushDecompress::None);
+        let read = (stream.total_in() - read_before) as usize;
+        let written = (stream.total_out() - written_before) as usize;
+        out.extend_from_slice(&chunk[..written]);
+        rest = &rest[read..];
+        match status {
+            Ok(Status::StreamEnd) => return (out, true),
+            Ok(_) if out.len() >= limit => return (out, true),
+            Ok(_) if read + written > 0 => {}
+            Ok(_) | Err(_) => return (out, false),
         }
     }
 }
@@ -150,6 +196,33 @@ mod tests {
         let mut torn = packed(GzEncoder::new("lighthouse ".repeat(9000).as_bytes(), Compression::default()));
         torn.truncate(torn.len() / 2);
         assert!(response("gzip", torn).content(1 << 20).starts_with(b"lighthouse"));
+    }
+
+    #[test]
+    fn a_body_that_breaks_off_is_not_intact() {
+        // Text that hardly compresses, so that half of the stream is half of the text.
+        let text: Vec<u8> =
+            (0..2000u64).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
+        let level = Compression::default();
+        let mut brotli = Vec::new();
+        brotli::BrotliCompress(&mut text.as_slice(), &mut brotli, &Default::default()).unwrap();
+        for (coding, body) in [
+            ("gzip", packed(GzEncoder::new(&text[..], level))),
+            ("deflate", packed(ZlibEncoder::new(&text[..], level))),
+            ("deflate", packed(DeflateEncoder::new(&text[..], level))),
+            ("br", brotli),
+            ("zstd", zstd::encode_all(&text[..], 3).unwrap()),
+        ] {
+            assert_eq!(response(coding, body.clone()).intact_content(1 << 20).unwrap(), text, "{coding}");
+            for cut in [1, body.len() / 2, body.len() - 1] {
+                let torn = response(coding, body[..cut].to_vec());
+                assert_eq!(torn.intact_content(1 << 20), None, "{coding} {cut}");
+            }
+            let begun = response(coding, body[..body.len() / 2].to_vec());
+            assert_eq!(*begun.intact_content(1000).unwrap(), text[..1000], "{coding}: up to the limit");
+        }
+        assert_eq!(*response("identity", text.clone()).intact_content(10).unwrap(), text[..10]);
+        assert_eq!(*response("gzip", Vec::new()).intact_content(10).unwrap(), *b"");
     }
 
     #[test]

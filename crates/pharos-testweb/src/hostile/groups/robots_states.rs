@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -85,6 +86,10 @@ pub(super) fn hosts() -> Vec<HostileHost> {
         .seeds(&[]),
         HostileHost::new("robots-stalls", HostBehaviour::Script(stalls)),
         HostileHost::new("robots-closes", HostBehaviour::Script(closes)),
+        HostileHost::new("robots-cut-length", HostBehaviour::Script(cut_length)),
+        HostileHost::new("robots-cut-chunk", HostBehaviour::Script(cut_chunk)),
+        HostileHost::new("robots-cut-gzip", HostBehaviour::Script(cut_gzip)),
+        HostileHost::new("robots-drips", HostBehaviour::Script(drips)),
     ];
     for (label, answer) in [
         (
@@ -184,4 +189,32 @@ fn closes(request: &HostileRequest) -> Vec<ScriptStep> {
 
 fn the_page() -> ScriptStep {
     ScriptStep::Send(CannedResponse::html(page("a page behind unknown rules", &[])).bytes())
+}
+
+/// Responds to robots.txt with the beginning of harmless rules and these further steps.
+fn cut_rules(request: &HostileRequest, field: &str, body: &[u8], end: ScriptStep) -> Vec<ScriptStep> {
+    if !request.is_robots_txt() {
+        return vec![the_page()];
+    }
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n{field}\r\n\r\n");
+    vec![ScriptStep::Send([head.as_bytes(), body].concat().into()), end]
+}
+
+fn cut_length(request: &HostileRequest) -> Vec<ScriptStep> {
+    cut_rules(request, "Content-Length: 4000", RULES.as_bytes(), ScriptStep::Close)
+}
+
+fn cut_chunk(request: &HostileRequest) -> Vec<ScriptStep> {
+    let body = format!("{:x}\r\n{RULES}", RULES.len() + 9);
+    cut_rules(request, "Transfer-Encoding: chunked", body.as_bytes(), ScriptStep::Close)
+}
+
+fn cut_gzip(request: &HostileRequest) -> Vec<ScriptStep> {
+    let whole = compressed().body;
+    cut_rules(request, "Content-Encoding: gzip", &whole[..whole.len() - 9], ScriptStep::Close)
+}
+
+fn drips(request: &HostileRequest) -> Vec<ScriptStep> {
+    let drip = ScriptStep::Drip(Bytes::from_static(b"#"), Duration::from_millis(200));
+    cut_rules(request, "Content-Length: 4000", RULES.as_bytes(), drip)
 }
