@@ -9,5 +9,8 @@ const TYPES: [Option<&str>; 4] =
 pub fn run(bytes: &[u8]) {
     let Some((first, body)) = bytes.split_first() else { return };
     let Ok(url) = PageUrl::parse("http://example.org/a/b.html") else { return };
-    let _ = pharos_html::extract_page(&url, TYPES[usize::from(*first) % TYPES.len()], body);
+    let content_type = TYPES[usize::from(*first) % TYPES.len()];
+    let extracted =
+        pharos_html::work_budget(body.len()).run(|| pharos_html::extract_page(&url, content_type, body));
+    assert!(extracted.is_ok(), "the work is not linear in the length");
 }

@@ -480,6 +480,8 @@ settings! {
         threads: usize = 0,
         /// Maximum size in bytes of the pages queued between two stages.
         queue: ByteSize = ByteSize(64 << 20),
+        /// Maximum time to analyse one page; a page that takes longer is quarantined.
+        page_time: Duration = Duration::from_secs(10),
         /// Free disk space below which the crawl pauses.
         disk_floor: ByteSize = ByteSize(512 << 20),
     }

@@ -263,7 +263,7 @@ fn run_live(data: &DataDir, config: &Config, records: &[LibraryRecord], group: u
         drop(stored_in);
         for group in stored_out {
             let depth = applier.analysis_depth();
-            applier.apply(pool.analyse(group, &*library, config, depth)).unwrap();
+            applier.apply(pool.analyse(group, &*library, config, depth).unwrap()).unwrap();
         }
     }
     applier.finish().unwrap();

@@ -44,6 +44,8 @@ const RECORD_CHANNEL_CAPACITY: usize = 16;
 const GROUP_CHANNEL_CAPACITY: usize = 2;
 /// Interval at which commits, builder requests and disk space are checked.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
+/// Time after a stop request in which fetched pages are still analysed.
+const ANALYSIS_GRACE: Duration = Duration::from_secs(1);
 
 /// The engine of the owner process, with all stores open for writing.
 pub struct Engine {
@@ -60,6 +62,8 @@ pub struct Engine {
     pub(crate) phase: Arc<Mutex<CrawlPhase>>,
     /// Rules of the last reconfiguration, possibly not recorded yet.
     pub(crate) intended: Mutex<Option<CrawlRules>>,
+    /// Set some time after a stop was requested, to abandon the analysis of pages. They are analysed at the next start.
+    analysis_cancelled: Arc<AtomicBool>,
     /// Set once an operator has started the crawl again.
     pub(crate) resumed_by_operator: AtomicBool,
     builds: Arc<BuildRunner>,
@@ -136,6 +140,7 @@ impl Engine {
             stage_metrics: Arc::default(),
             phase: Arc::default(),
             intended: Mutex::default(),
+            analysis_cancelled: Arc::default(),
             resumed_by_operator: AtomicBool::new(false),
             builds,
             owner,
@@ -251,7 +256,7 @@ impl Engine {
             catalog: Arc::clone(&self.catalog),
             orders: OrderQueue::open(&self.data),
             appender: self.appender(),
-            pool: AnalysisPool::from_config(&self.config())?,
+            pool: AnalysisPool::cancellable(&self.config(), Arc::clone(&self.analysis_cancelled))?,
             applier,
         };
         ingest.replay(keep_going)?;
@@ -269,7 +274,11 @@ impl Engine {
     /// Replays records that the stores have not applied, then crawls until nothing is due or `stop` becomes `true`.
     pub async fn run(&self, run: RunOptions) -> Result<CrawlSummary, EngineError> {
         self.set_phase(CrawlPhase::Replaying);
+        self.analysis_cancelled.store(false, Ordering::Relaxed);
+        let cancelling =
+            tokio::spawn(cancel_after_stop(run.stop.clone(), Arc::clone(&self.analysis_cancelled)));
         let result = self.run_stages(run).await;
+        cancelling.abort();
         self.set_phase(CrawlPhase::from_result(&result));
         result
     }
@@ -303,7 +312,11 @@ impl Engine {
             for group in stored_out {
                 log.write(&group);
                 let records = group.len() as i64;
-                let read = pool.analyse(group, &*library, &analysis_config, depth);
+                let read = match pool.analyse(group, &*library, &analysis_config, depth) {
+                    // The next start continues with these records.
+                    Err(EngineError::Stopped) => break,
+                    read => read?,
+                };
                 stage_metrics.add_parsed(read.iter().filter(|read| read.page.is_some()).count());
                 stage_metrics.adjust_queue(PipelineStage::Analyse, -records);
                 stage_metrics.adjust_queue(PipelineStage::Apply, records);
@@ -452,6 +465,14 @@ fn own(data: &DataDir, command: &str) -> Result<OwnerLock, StoreError> {
             }
             owned => return owned,
         }
+    }
+}
+
+/// Sets the flag some time after a stop was requested.
+async fn cancel_after_stop(mut stop: watch::Receiver<bool>, cancelled: Arc<AtomicBool>) {
+    if stop.wait_for(|stop| *stop).await.is_ok() {
+        tokio::time::sleep(ANALYSIS_GRACE).await;
+        cancelled.store(true, Ordering::Relaxed);
     }
 }
 

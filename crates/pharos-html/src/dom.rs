@@ -14,6 +14,7 @@ use std::num::NonZeroU32;
 
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, QualName, local_name, ns};
+use pharos_core::work::spend_work;
 
 /// Index of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,12 +137,16 @@ impl Dom {
 
     /// Returns the parent of a node.
     pub(crate) fn parent(&self, id: NodeId) -> Option<NodeId> {
+        spend_work(1);
         self.nodes[id.index()].parent
     }
 
     /// Iterates over the children of a node.
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
-        let next = |id: &NodeId| self.nodes[id.index()].next;
+        let next = |id: &NodeId| {
+            spend_work(1);
+            self.nodes[id.index()].next
+        };
         std::iter::successors(self.nodes[id.index()].first_child, next)
     }
 
@@ -206,6 +211,9 @@ impl Dom {
         }
         let node = self.node(id);
         (node.parent, node.previous, node.next, node.depth) = (Some(parent), previous, sibling, depth);
+        if let NodeData::Element(Element { template_contents: Some(contents), .. }) = node.data {
+            self.node(contents).depth = depth;
+        }
     }
 
     /// Inserts text below `parent`, before `sibling` or at the end, and joins it to adjacent text.
@@ -255,6 +263,7 @@ impl Iterator for DomWalk<'_> {
     type Item = WalkStep;
 
     fn next(&mut self) -> Option<WalkStep> {
+        spend_work(1);
         let step = self.next?;
         self.next = match step {
             WalkStep::Enter(id) => match self.dom.nodes[id.index()].first_child {

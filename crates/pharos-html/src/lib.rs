@@ -24,6 +24,7 @@
 //!
 //! # Invariants
 //! * Any bytes give a page object. Nothing panics, and no page exhausts stack or memory.
+//! * The work on a page is linear in its length ([`work_budget`]).
 //! * Nothing here opens a file or a socket.
 //! * The same bytes at the same URL give the same page object, except for publication dates that were in the future.
 //! * [`cached_page::sanitise_page`] writes only allowed elements and attributes; the result runs and loads nothing.
@@ -57,6 +58,7 @@ pub use feed::{Feed, FeedEntry, FeedKind, parse_feed};
 pub use metadata::robots_tag::robots_directives;
 pub use weights::TermWeighting;
 
+use pharos_core::work::{WorkBudget, spend_work};
 use pharos_core::{PageObject, PageUrl};
 use pharos_text::language;
 
@@ -66,7 +68,7 @@ use crate::formats::media_type::{self, MediaKind};
 
 /// Version of the extraction. It is incremented whenever the same bytes give another page object, so that stored
 /// page objects of older versions are recognised and derived again.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Maximum length of a generated abstract in characters.
 const ABSTRACT_CHARS: usize = 200;
@@ -121,6 +123,17 @@ pub enum CleaningScope {
     Related,
 }
 
+/// Maximum number of steps of the extraction per byte. The worst known pages take 45.
+const STEPS_PER_BYTE: u64 = 100;
+
+/// Number of steps allowed for any page regardless of its size.
+const MIN_STEP_LIMIT: u64 = 5_000_000;
+
+/// Returns the work budget for the extraction or display of a body of `bytes` bytes. It is linear in the length.
+pub fn work_budget(bytes: usize) -> WorkBudget {
+    WorkBudget::new(MIN_STEP_LIMIT + STEPS_PER_BYTE * bytes as u64)
+}
+
 /// Extracts a page object from `body`, the decompressed response body.
 ///
 /// A document without a reader gives a page object without text and with the reason in [`PageObject::unread_reason`].
@@ -157,6 +170,7 @@ fn read_body(
     read_html: impl FnOnce(&mut PageObject, &PageUrl, &str),
 ) -> PageObject {
     let mut page = PageObject { url: url.as_str().to_string(), ..PageObject::default() };
+    spend_work(body.len() as u64);
     let kind = media_type::detect(content_type, body);
     page.format = media_type::extension(kind, content_type).to_string();
     match kind {
@@ -253,6 +267,7 @@ fn fill_defaults(page: &mut PageObject) {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
     use pharos_core::{LinkKind, PageType};
     use proptest::prelude::*;
 
@@ -260,6 +275,82 @@ mod tests {
 
     fn extracted(html: &str) -> PageObject {
         extract_page(&PageUrl::parse("http://example.org/x").unwrap(), Some("text/html"), html.as_bytes())
+    }
+
+    /// Mark-up and text whose repetition makes naive algorithms slow; `#` is the number of the repetition.
+    const REPEATED: [&str; 40] = [
+        "<a><b c#><div>x",
+        "<p>word#</p>",
+        "<a href=/#>link #</a>",
+        "<a href=/same>same</a>",
+        "<table><tr><td>x#",
+        "<table><tr><td><a href=/#>x</a>, words here.</table>",
+        "<li>item #",
+        "<ul><li><a href=/#>x</a></ul>",
+        "<h2>head #</h2><p>Text of a paragraph, with commas, number #.",
+        "<img src=/#.png width=300 height=200 alt=x>",
+        "<script type='application/ld+json'>{\"datePublished\":\"2020-01-0#\"}</script>",
+        "<meta name=a# content=b>",
+        "2020-01-01 published # ",
+        "<span class=date>2020年1月#日</span>",
+        "<div class='comment author' id=x#>by J. Smith #</div>",
+        "<em>very # strong</em> ",
+        "<font size=#>x",
+        "a",
+        "灯塔",
+        "灯塔。",
+        "a. ",
+        "&amp;",
+        "&",
+        "<",
+        "<!-- x -->",
+        "<!--",
+        "<p style='display:none'>x#",
+        "<svg><path d=#>",
+        "<noscript><p>x#</noscript>",
+        "x#<br>",
+        "<option>x#",
+        "<title>t#</title>",
+        "<base href=/#/>",
+        "<p data-nosnippet>x#</p>",
+        "<pre>x#\n",
+        "<div><div><p>t # t</div>",
+        "<section><article><p>Some text here #, with, commas.</section>",
+        "http://h#.example/ ",
+        "\u{301}",
+        "<p>the same text in every line, again and again.",
+    ];
+
+    #[test]
+    fn the_work_on_a_page_is_linear() {
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let terms = ["text".to_string(), "a".into(), "灯塔".into()];
+        let highlights = cached_page::HighlightOptions { terms: &terms, next_label: "next" };
+        for start in ["<body>", "<div class='", "<script type='application/ld+json'>"] {
+            for unit in REPEATED {
+                let mut body = start.to_string();
+                for number in 0.. {
+                    body.push_str(&unit.replace('#', &number.to_string()));
+                    if body.len() > 20_000 {
+                        break;
+                    }
+                }
+                let body = body.as_bytes();
+                let work: [(&str, &dyn Fn()); 4] = [
+                    ("extract", &|| drop(extract_page(&url, Some("text/html"), body))),
+                    ("skim", &|| drop(skim(&url, Some("text/html"), body))),
+                    ("display", &|| {
+                        drop(cached_page::sanitise_page(&url, Some("text/html"), body, &highlights));
+                    }),
+                    ("feed", &|| drop(parse_feed(&url, Some("text/xml"), body))),
+                ];
+                for (name, work) in work {
+                    let steps = measure_work(work).1;
+                    let limit = STEPS_PER_BYTE * body.len() as u64;
+                    assert!(steps < limit, "{name} {start} {unit}: {steps} steps for {} bytes", body.len());
+                }
+            }
+        }
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct PageSummary {
     pub digest: u64,
     /// Hash of the cleaned text; 0 if there is none.
     pub text: u64,
+    /// Why the analysis was abandoned, if it was. The page is empty then.
+    pub quarantine: Option<String>,
 }
 
 /// The meaning of a record.
@@ -270,6 +272,7 @@ fn response_changes(
         weight: weights.map_or(0, |weights| weights.page),
         links,
         validators: validators(response),
+        quarantine: summary.quarantine.clone(),
     };
     let mut changes = vec![visited(record, VisitOutcome::Responded(version), next.due)];
     if let Some(wait) = next.site_back_off {

@@ -391,6 +391,7 @@ messages! { Messages {
     bot_status: "No: your server returned status {} on {}.", "不在：您的服务器返回了状态码 {}（{}）。";
     bot_redirect: "No: your server redirected us to another URL on {}. That page can be found instead.",
         "不在：您的服务器于 {} 将请求重定向到另一个网址，可以搜到的是那个网页。";
+    bot_quarantined: "No: the page was fetched on {}, but is too complex to be analysed.", "不在：我们于 {} 抓取了这个网页，但它过于复杂，无法解析。";
     bot_noindex: "No: the page asks not to be indexed (noindex). It was last read on {}.", "不在：网页要求不被收录（noindex）。上次读取时间：{}。";
     bot_nothing: "No: the page had no searchable content on {}.", "不在：我们于 {} 读取时，网页没有可供搜索的内容。";
     bot_soon: "Not yet: the page was fetched on {} and will be indexed shortly.", "还没有：我们已于 {} 抓取，即将编入索引。";

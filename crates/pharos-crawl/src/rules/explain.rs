@@ -307,7 +307,10 @@ impl RuleEvaluation<'_> {
         let Some(known) = known else {
             return Ok(admits("caps", format!("no page of {site} is stored yet")));
         };
-        let is_stored = self.details.as_ref().is_some_and(|details| details.state == PageState::Stored);
+        let is_stored = self
+            .details
+            .as_ref()
+            .is_some_and(|details| matches!(details.state, PageState::Stored | PageState::Quarantined));
         let own = SiteSettingsTable::parse(&self.config.site_settings)
             .ok()
             .and_then(|t| t.settings_for(&site).max_pages);
@@ -348,6 +351,7 @@ impl RuleEvaluation<'_> {
                 let status = details.status.unwrap_or_default();
                 admits("catalog", format!("fetched{visited} with status {status}, {due}"))
             }
+            PageState::Quarantined => admits("catalog", format!("quarantined{visited}: {reason}; {due}")),
             PageState::Failed => admits("catalog", format!("failed{visited}: {reason}; {due}")),
             PageState::Refused | PageState::Deleted if self.is_named_now() => {
                 admits("catalog", "refused or deleted before; a seed is fetched again")

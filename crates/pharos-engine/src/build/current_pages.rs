@@ -244,8 +244,8 @@ impl<'a> CurrentPages<'a> {
             if group.is_empty() {
                 return Ok(());
             }
-            for read in self.pool.analyse(group, &*self.library, self.config, AnalysisDepth::Everything) {
-                if let Some(analysed) = &read.page {
+            for read in self.pool.analyse(group, &*self.library, self.config, AnalysisDepth::Everything)? {
+                if let Some(analysed) = read.page.as_ref().filter(|page| !page.is_quarantined()) {
                     each(
                         &read.stored.record.url,
                         read.stored.record.at,

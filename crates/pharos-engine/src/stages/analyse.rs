@@ -1,11 +1,15 @@
 //! Analysis of a stored record: extracts the page object, and from it the data for catalog, derived stores and index.
 //!
-//! Pure computation, run on all cores. A page that causes a panic is skipped and reported.
+//! Pure computation, run on all cores. A page whose analysis exceeds its budget of work or time, or panics, is
+//! quarantined: the catalog records it with the reason, and it is not searchable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::UNIX_EPOCH;
 
 use pharos_core::config::Config;
+use pharos_core::work::WorkExceeded;
 use pharos_core::{PageObject, PageType, PageUrl, Timestamp};
 use pharos_crawl::rules::budget::compute_sketch;
 use pharos_graph::duplicates::{MinHashSignature, min_hash_signature};
@@ -47,14 +51,16 @@ pub(crate) struct AnalysedPage {
     signature: Option<MinHashSignature>,
 }
 
-/// Analyses a record. A revisit takes its content from the record it refers to.
+/// Analyses a record. A revisit takes its content from the record it refers to. Returns `None` if the analysis was
+/// cancelled.
 pub(crate) fn analyse(
     mut stored: StoredRecord,
     library: &dyn Library,
     config: &Config,
     extractor: &Extractor,
     depth: AnalysisDepth,
-) -> AnalysedRecord {
+    cancelled: &Arc<AtomicBool>,
+) -> Option<AnalysedRecord> {
     if matches!(stored.record.content, RecordContent::Revisit(_)) {
         match library.with_content(stored.clone()) {
             Ok(response) => stored.record.content = RecordContent::Response(response),
@@ -65,12 +71,18 @@ pub(crate) fn analyse(
     }
     let page = match &stored.record.content {
         RecordContent::Response(response) if stored.record.kind.is_page() && is_success(response.status) => {
-            let outcome =
-                catch_unwind(AssertUnwindSafe(|| summarise(&stored, response, config, extractor, depth)));
-            outcome.map(|analysed| Some(Box::new(analysed))).unwrap_or_else(|_| {
-                warn!(url = %stored.record.url, position = %stored.position, "analysis of a page failed; skipping it");
-                None
-            })
+            let body = response.content(config.crawl.body_limit.bytes());
+            let budget = pharos_html::work_budget(body.len())
+                .with_time(config.engine.page_time)
+                .with_cancellation(Arc::clone(cancelled));
+            let work = || budget.run(|| summarise(&stored, response, &body, config, extractor, depth));
+            let reason = match catch_unwind(AssertUnwindSafe(work)) {
+                Ok(Ok(analysed)) => Ok(analysed),
+                Ok(Err(WorkExceeded::Cancelled)) => return None,
+                Ok(Err(exceeded)) => Err(format!("analysis abandoned: {exceeded}")),
+                Err(_) => Err("analysis failed because of a defect in pharos".into()),
+            };
+            Some(Box::new(reason.unwrap_or_else(|reason| quarantine(&stored, &body, reason))))
         }
         _ => None,
     };
@@ -80,24 +92,32 @@ pub(crate) fn analyse(
     {
         response.body = Vec::new();
     }
-    AnalysedRecord { stored, page }
+    Some(AnalysedRecord { stored, page })
+}
+
+/// Returns the summary of a page whose analysis was abandoned.
+fn quarantine(stored: &StoredRecord, body: &[u8], reason: String) -> AnalysedPage {
+    warn!(url = %stored.record.url, position = %stored.position, reason, "a page is quarantined");
+    let digest = xxh3_64(body);
+    let summary = PageSummary { digest, quarantine: Some(reason), ..PageSummary::default() };
+    AnalysedPage { summary, sketch: None, signature: None }
 }
 
 fn summarise(
     stored: &StoredRecord,
     response: &RawResponse,
+    body: &[u8],
     config: &Config,
     extractor: &Extractor,
     depth: AnalysisDepth,
 ) -> AnalysedPage {
-    let body = response.content(config.crawl.body_limit.bytes());
-    if let Some(feed) = feed(&stored.record.url, response, &body) {
-        return summarise_feed(stored, feed, &body);
+    if let Some(feed) = feed(&stored.record.url, response, body) {
+        return summarise_feed(stored, feed, body);
     }
     let (url, content_type) = (&stored.record.url, response.header("Content-Type"));
     let mut page = match depth {
-        AnalysisDepth::Links => pharos_html::skim(url, content_type, &body),
-        AnalysisDepth::Everything => extractor.extract(url, content_type, &body),
+        AnalysisDepth::Links => pharos_html::skim(url, content_type, body),
+        AnalysisDepth::Everything => extractor.extract(url, content_type, body),
     };
     merge_headers(&mut page, response, &config.crawl.agent);
     let links = page.followed_links().cloned().collect();
@@ -108,7 +128,8 @@ fn summarise(
     let text = text_hash(&page.text, depth);
     let sketch = compute_sketch(&page.text);
     let signature = if depth == AnalysisDepth::Everything { min_hash_signature(&page.text) } else { None };
-    let summary = PageSummary { page, links, listed: Vec::new(), class, digest: xxh3_64(&body), text };
+    let digest = xxh3_64(body);
+    let summary = PageSummary { page, links, listed: Vec::new(), class, digest, text, quarantine: None };
     AnalysedPage { summary, sketch, signature }
 }
 
@@ -138,7 +159,8 @@ fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> AnalysedPag
     };
     let listed = feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect();
     let (class, digest) = (RefreshClass::Feed, xxh3_64(body));
-    let summary = PageSummary { page, links: Vec::new(), listed, class, digest, text: digest };
+    let summary =
+        PageSummary { page, links: Vec::new(), listed, class, digest, text: digest, quarantine: None };
     AnalysedPage { summary, sketch: None, signature: None }
 }
 
@@ -161,6 +183,12 @@ fn last_modified(response: &RawResponse) -> Option<String> {
     Some(Timestamp::EPOCH.plus(date.duration_since(UNIX_EPOCH).ok()?).date())
 }
 
+impl AnalysedPage {
+    pub(crate) fn is_quarantined(&self) -> bool {
+        self.summary.quarantine.is_some()
+    }
+}
+
 impl AnalysedRecord {
     /// Returns the index document of the page, if the record has one.
     pub(crate) fn document(&self) -> Option<IndexDocument> {
@@ -180,7 +208,7 @@ impl AnalysedRecord {
             next,
             at: record.at,
             url: record.url,
-            page: self.page.map(|analysed| analysed.summary.page),
+            page: self.page.filter(|page| !page.is_quarantined()).map(|analysed| analysed.summary.page),
         }
     }
 }
@@ -209,13 +237,18 @@ mod tests {
     fn analyse_alone(stored: StoredRecord) -> AnalysedRecord {
         let empty = test_stores(&DataDir::at("no such folder")).library().unwrap();
         let config = Config::default();
-        analyse(
-            stored,
-            &*empty,
-            &config,
-            &Extractor::from_config(&config).unwrap(),
-            AnalysisDepth::Everything,
-        )
+        analyse_with(stored, &*empty, &config, false).unwrap()
+    }
+
+    fn analyse_with(
+        stored: StoredRecord,
+        library: &dyn Library,
+        config: &Config,
+        cancelled: bool,
+    ) -> Option<AnalysedRecord> {
+        let extractor = Extractor::from_config(config).unwrap();
+        let cancelled = Arc::new(AtomicBool::new(cancelled));
+        analyse(stored, library, config, &extractor, AnalysisDepth::Everything, &cancelled)
     }
 
     fn effect(stored: StoredRecord) -> IndexEffect {
@@ -250,6 +283,20 @@ mod tests {
         assert_eq!(tagged("noindex, max-snippet:9"), gone);
         assert_eq!(tagged("otherbot: noindex"), IndexEffect::Replace);
         assert_eq!(effect(stored("/robots.txt", 200, &[], "User-agent: *")), IndexEffect::Keep);
+    }
+
+    #[test]
+    fn a_page_that_exceeds_its_budget_is_quarantined() {
+        let long = stored("/", 200, &[], &"<p>Too long for no time at all.".repeat(20_000));
+        let library = test_stores(&DataDir::at("no such folder")).library().unwrap();
+        let mut config = Config::default();
+        assert!(analyse_with(long.clone(), &*library, &config, true).is_none(), "cancelled");
+        config.engine.page_time = std::time::Duration::ZERO;
+        let read = analyse_with(long, &*library, &config, false).unwrap();
+        let summary = &read.page.as_ref().unwrap().summary;
+        assert_eq!(summary.quarantine.as_deref(), Some("analysis abandoned: took too long"));
+        assert!(summary.digest != 0 && summary.links.is_empty());
+        assert!(read.analysed().page.is_none());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The thread pool that analyses pages, and the content extraction rules.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::{fs, thread};
 
 use pharos_core::config::Config;
@@ -16,6 +18,7 @@ use crate::stages::analyse::{AnalysedRecord, AnalysisDepth, analyse};
 pub(crate) struct AnalysisPool {
     pool: rayon::ThreadPool,
     extractor: Extractor,
+    cancelled: Arc<AtomicBool>,
 }
 
 /// Settings of content extraction.
@@ -27,23 +30,29 @@ pub(crate) struct Extractor {
 impl AnalysisPool {
     /// Creates a pool with the threads and rules of the configuration.
     pub(crate) fn from_config(config: &Config) -> Result<Self, EngineError> {
+        Self::cancellable(config, Arc::default())
+    }
+
+    /// Creates a pool that abandons its work once `cancelled` is `true`.
+    pub(crate) fn cancellable(config: &Config, cancelled: Arc<AtomicBool>) -> Result<Self, EngineError> {
         let threads = analysis_threads(config);
         let pool =
             rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("analyse-{n}"));
         let pool = pool.build().map_err(|_| EngineError::StageFailed("reading"))?;
-        Ok(Self { pool, extractor: Extractor::from_config(config)? })
+        Ok(Self { pool, extractor: Extractor::from_config(config)?, cancelled })
     }
 
-    /// Analyses a group of records, keeping their order.
+    /// Analyses a group of records, keeping their order. Returns [`EngineError::Stopped`] if the pool was cancelled.
     pub(crate) fn analyse(
         &self,
         group: Vec<StoredRecord>,
         library: &dyn Library,
         config: &Config,
         depth: AnalysisDepth,
-    ) -> Vec<AnalysedRecord> {
-        let analyse_one = |stored| analyse(stored, library, config, &self.extractor, depth);
-        self.pool.install(|| group.into_par_iter().map(analyse_one).collect())
+    ) -> Result<Vec<AnalysedRecord>, EngineError> {
+        let analyse_one = |stored| analyse(stored, library, config, &self.extractor, depth, &self.cancelled);
+        let analysed: Option<Vec<_>> = self.pool.install(|| group.into_par_iter().map(analyse_one).collect());
+        analysed.ok_or(EngineError::Stopped)
     }
 }
 

@@ -67,7 +67,7 @@ impl IngestPipeline {
 
     fn apply(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
         let (depth, config) = (self.applier.analysis_depth(), Arc::clone(&self.config.borrow()));
-        self.applier.apply(self.pool.analyse(group, &*self.library, &config, depth))?;
+        self.applier.apply(self.pool.analyse(group, &*self.library, &config, depth)?)?;
         self.applier.tick()
     }
 
@@ -106,11 +106,12 @@ impl IngestPipeline {
                 return Ok((records, to));
             }
             records += group.len() as u64;
-            self.apply(group)?;
-            if !keep_going(records) {
+            let applied = self.apply(group);
+            if matches!(applied, Err(EngineError::Stopped)) || (applied.is_ok() && !keep_going(records)) {
                 self.applier.finish()?;
                 return Err(EngineError::Stopped);
             }
+            applied?;
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pharos_core::PageType;
+use pharos_core::work::spend_work;
 use serde::Serialize;
 
 use super::{BlockKind, BlockShape, CleanedPage, NoiseClass};
@@ -52,6 +53,7 @@ impl CleanedPage {
         let names = rules.feature_names();
         let lines = self.blocks.lines.iter().zip(&self.line_scores.features).enumerate();
         let lines = lines.map(|(number, (line, features))| {
+            spend_work(64);
             let kind = self.kind(number, rules).or_related(related[number]);
             let mut reasons = rules.reasons(features);
             reasons.truncate(MAX_REASONS);

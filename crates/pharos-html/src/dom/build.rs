@@ -1,16 +1,25 @@
-//! Tree construction: html5ever parses, the sink here builds the [`Dom`] and bounds the cost of hostile pages.
+//! Tree construction: html5ever parses, the sink here builds the [`Dom`], and a layer between them bounds the cost of
+//! hostile pages.
 //!
-//! Three limits apply: [`MAX_NODES`], [`MAX_DEPTH`], and the number of attributes, which is reduced before parsing
-//! ([`prefilter`]).
+//! The tree builder scans its open elements and its active formatting elements at nearly every tag, so their number
+//! ([`MAX_OPEN`], [`MAX_FORMATTING`]), the depth ([`MAX_DEPTH`]) and the number of attributes ([`prefilter`]) are
+//! limited. What is left is measured: every question and operation of the tree builder is a *step*. A page that has
+//! used its [nodes](MAX_NODES) or its [steps](STEPS_PER_BYTE) is not parsed any further; the rest becomes plain text.
+//! The work on a page is therefore linear in its length.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
-use html5ever::tree_builder::{ElementFlags, NodeOrText, QuirksMode, TreeBuilder, TreeBuilderOpts, TreeSink};
-use html5ever::{Attribute, ExpandedName, QualName, TokenizerResult, local_name, ns};
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5ever::tree_builder::{
+    ElementFlags, NodeOrText, QuirksMode, Tracer, TreeBuilder, TreeBuilderOpts, TreeSink,
+};
+use html5ever::{Attribute, ExpandedName, LocalName, QualName, TokenizerResult, local_name, ns};
+
+use pharos_core::work::spend_work;
 
 use super::{Dom, Element, NodeData, NodeId};
 use crate::dom::prefilter::{self, MAX_ATTRIBUTES};
@@ -28,6 +37,28 @@ const MIN_NODE_LIMIT: usize = 20_000;
 /// Maximum nesting depth. Tags of deeper elements are ignored, as browsers do at about the same depth. The tree
 /// builder scans all open elements at nearly every tag, so depth costs quadratic time.
 const MAX_DEPTH: u32 = 500;
+
+/// Maximum number of steps of the tree builder per input byte. Ordinary pages take less than two.
+const STEPS_PER_BYTE: u64 = 32;
+
+/// Number of steps allowed for any page regardless of its size.
+const MIN_STEP_LIMIT: u64 = 500_000;
+
+/// Maximum number of handles that the tree builder keeps: open elements and active formatting elements. Tags of
+/// further elements are ignored.
+const MAX_OPEN: usize = 1_000;
+
+/// Maximum number of formatting elements among the handles that the tree builder keeps, where an element that is both
+/// open and active counts twice. Further ones are ignored. Unclosed formatting elements are created again in every
+/// following block (HTML standard §13.2.4.3).
+const MAX_FORMATTING: usize = 128;
+
+/// Maximum number of attributes of a formatting element. The tree builder compares them with those of all active
+/// formatting elements.
+const MAX_FORMATTING_ATTRIBUTES: usize = 16;
+
+/// Number of tags between two counts of the handles that the tree builder keeps.
+const TAGS_PER_COUNT: u32 = 32;
 
 /// Maximum input length. It exceeds any page that a crawl accepts and keeps lengths within the parser's counters.
 const MAX_INPUT: usize = 256 << 20;
@@ -54,7 +85,7 @@ impl Dom {
     fn build(html: &str, scripting_enabled: bool) -> Dom {
         let options = TreeBuilderOpts { scripting_enabled, ..TreeBuilderOpts::default() };
         let builder = TreeBuilder::new(DomSink::new(!scripting_enabled, html.len()), options);
-        let tokenizer = Tokenizer::new(LimitedTreeBuilder { builder }, TokenizerOpts::default());
+        let tokenizer = Tokenizer::new(LimitedTreeBuilder::new(builder), TokenizerOpts::default());
         let input = BufferQueue::default();
         input.push_back(StrTendril::from_slice(html));
         // The tokenizer pauses after each script and at charset declarations; neither matters here.
@@ -71,6 +102,59 @@ fn bounded(html: &str) -> &str {
 /// Sits between tokenizer and tree builder and enforces the limits.
 struct LimitedTreeBuilder {
     builder: TreeBuilder<Handle, DomSink>,
+    /// Handles that the tree builder keeps, as of the last count.
+    kept: Cell<KeptHandles>,
+    tags_until_count: Cell<u32>,
+    /// Receives the rest of a page whose budget is used up.
+    rest: RefCell<Option<RestOfPage>>,
+}
+
+impl LimitedTreeBuilder {
+    fn new(builder: TreeBuilder<Handle, DomSink>) -> Self {
+        let tags_until_count = Cell::new(TAGS_PER_COUNT);
+        LimitedTreeBuilder { builder, kept: Cell::default(), tags_until_count, rest: RefCell::default() }
+    }
+
+    /// Counts the handles that the tree builder keeps, now and then.
+    fn count_handles(&self) {
+        let left = self.tags_until_count.get() - 1;
+        self.tags_until_count.set(if left == 0 { TAGS_PER_COUNT } else { left });
+        if left == 0 {
+            let counter = HandleCounter(Cell::default());
+            self.builder.trace_handles(&counter);
+            let kept = counter.0.get();
+            self.builder.sink.add_steps(kept.all);
+            self.kept.set(kept);
+        }
+    }
+
+    /// Returns `false` for a start tag that would exceed a limit.
+    fn admits(&self, tag: &Tag) -> bool {
+        let kept = self.kept.get();
+        let too_deep = self.builder.sink.open_depth.get() >= MAX_DEPTH || kept.all >= MAX_OPEN;
+        !(too_deep && !stays_shallow(&tag.name))
+            && !(kept.formatting >= MAX_FORMATTING && multiplies(&tag.name))
+    }
+
+    /// Prepares a tag for the tree builder, or returns `None` for a tag to ignore.
+    fn limit_tag(&self, mut tag: Tag) -> Option<Tag> {
+        self.count_handles();
+        let sink = &self.builder.sink;
+        if tag.kind == TagKind::EndTag {
+            // Closing a tag need not change the tree, so the sink is not notified; the next insertion corrects the
+            // depth.
+            sink.open_depth.set(sink.open_depth.get().saturating_sub(1));
+            return Some(tag);
+        }
+        if !self.admits(&tag) {
+            return None;
+        }
+        if is_formatting(&tag.name) {
+            limit_formatting_attributes(&mut tag);
+            sink.add_steps(self.kept.get().formatting * (1 + tag.attrs.len()));
+        }
+        Some(tag)
+    }
 }
 
 impl TokenSink for LimitedTreeBuilder {
@@ -78,21 +162,20 @@ impl TokenSink for LimitedTreeBuilder {
 
     fn process_token(&self, token: Token, line_number: u64) -> TokenSinkResult<Handle> {
         let sink = &self.builder.sink;
-        if sink.is_full() && token != Token::EOFToken {
-            return TokenSinkResult::Continue;
+        if matches!(token, Token::EOFToken) {
+            return self.builder.process_token(token, line_number);
         }
-        if let Token::TagToken(tag) = &token {
-            match tag.kind {
-                TagKind::StartTag if sink.open_depth.get() >= MAX_DEPTH && !stays_shallow(&tag.name) => {
-                    return TokenSinkResult::Continue;
-                }
-                // Closing a tag need not change the tree, so the sink is not notified; the next insertion corrects
-                // the depth.
-                TagKind::EndTag => sink.open_depth.set(sink.open_depth.get().saturating_sub(1)),
-                TagKind::StartTag => {}
-            }
+        if sink.is_exhausted() {
+            let mut rest = self.rest.borrow_mut();
+            return rest.get_or_insert_with(|| RestOfPage::new(sink)).process_token(sink, token);
         }
-        self.builder.process_token(token, line_number)
+        match token {
+            Token::TagToken(tag) => match self.limit_tag(tag) {
+                Some(tag) => self.builder.process_token(Token::TagToken(tag), line_number),
+                None => TokenSinkResult::Continue,
+            },
+            token => self.builder.process_token(token, line_number),
+        }
     }
 
     fn end(&self) {
@@ -104,10 +187,122 @@ impl TokenSink for LimitedTreeBuilder {
     }
 }
 
+/// Number of handles that the tree builder keeps.
+#[derive(Clone, Copy, Default)]
+struct KeptHandles {
+    all: usize,
+    /// Formatting elements. Those that are both open and active count twice.
+    formatting: usize,
+}
+
+/// Counts the handles that the tree builder keeps. The builder itself does not publish their number.
+struct HandleCounter(Cell<KeptHandles>);
+
+impl Tracer for HandleCounter {
+    type Handle = Handle;
+
+    fn trace_handle(&self, handle: &Handle) {
+        let KeptHandles { all, formatting } = self.0.get();
+        let formatting = formatting + usize::from(is_formatting(&handle.name.local));
+        self.0.set(KeptHandles { all: all + 1, formatting });
+    }
+}
+
+/// Takes the rest of a page as plain text, without the contents of scripts and style sheets.
+struct RestOfPage {
+    text_parent: NodeId,
+    /// The open element whose contents are dropped.
+    dropped: Option<LocalName>,
+}
+
+impl RestOfPage {
+    /// Creates the element that receives the text: the last child of the body, or of the document.
+    fn new(sink: &DomSink) -> Self {
+        let mut dom = sink.dom.borrow_mut();
+        let parent =
+            dom.elements(dom.root()).find(|(_, e)| e.tag() == "body").map_or(dom.root(), |(id, _)| id);
+        let name = QualName::new(None, ns!(html), local_name!("div"));
+        let text_parent = dom.push(NodeData::Element(Element {
+            name,
+            attributes: Vec::new(),
+            template_contents: None,
+            is_integration_point: false,
+        }));
+        dom.insert(parent, text_parent, None);
+        RestOfPage { text_parent, dropped: None }
+    }
+
+    fn process_token(&mut self, sink: &DomSink, token: Token) -> TokenSinkResult<Handle> {
+        let text = match token {
+            Token::CharacterTokens(text) if self.dropped.is_none() => text,
+            Token::TagToken(tag) if tag.kind == TagKind::StartTag => match raw_kind(&tag.name) {
+                Some(kind) => {
+                    self.dropped = Some(tag.name);
+                    return TokenSinkResult::RawData(kind);
+                }
+                None => StrTendril::from_char(' '),
+            },
+            Token::TagToken(tag) => {
+                self.dropped.take_if(|name| *name == tag.name);
+                StrTendril::from_char(' ')
+            }
+            _ => return TokenSinkResult::Continue,
+        };
+        sink.dom.borrow_mut().insert_text(self.text_parent, &text, None);
+        TokenSinkResult::Continue
+    }
+}
+
+/// Returns the kind of contents of elements whose contents are neither displayed nor parsed.
+fn raw_kind(name: &LocalName) -> Option<RawKind> {
+    match *name {
+        local_name!("script") => Some(RawKind::ScriptData),
+        local_name!("style") | local_name!("iframe") | local_name!("noembed") | local_name!("noframes") => {
+            Some(RawKind::Rawtext)
+        }
+        _ => None,
+    }
+}
+
+/// Returns `true` for the formatting elements of the HTML standard (§13.2.4.2).
+fn is_formatting(name: &LocalName) -> bool {
+    matches!(*name, local_name!("a")) || multiplies(name)
+}
+
+/// Returns `true` for formatting elements that can be active more than once. A link closes an active link.
+fn multiplies(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("b")
+            | local_name!("big")
+            | local_name!("code")
+            | local_name!("em")
+            | local_name!("font")
+            | local_name!("i")
+            | local_name!("nobr")
+            | local_name!("s")
+            | local_name!("small")
+            | local_name!("strike")
+            | local_name!("strong")
+            | local_name!("tt")
+            | local_name!("u")
+    )
+}
+
+/// Drops excess attributes of a formatting element, but never the target of a link.
+fn limit_formatting_attributes(tag: &mut Tag) {
+    if tag.attrs.len() > MAX_FORMATTING_ATTRIBUTES {
+        if let Some(at) = tag.attrs.iter().position(|a| a.name.local == local_name!("href")) {
+            tag.attrs.swap(0, at);
+        }
+        tag.attrs.truncate(MAX_FORMATTING_ATTRIBUTES);
+    }
+}
+
 /// Returns `true` for elements that cannot nest deeply: empty ones, those with text content, and links, which close
 /// each other. They are too important to be lost at the depth limit, and a `<script>` without its tag would become
 /// content.
-fn stays_shallow(name: &html5ever::LocalName) -> bool {
+fn stays_shallow(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("a")
@@ -146,6 +341,8 @@ struct DomSink {
     /// Depth of the current insertion point, as far as insertions show.
     open_depth: Cell<u32>,
     max_nodes: usize,
+    steps: Cell<u64>,
+    max_steps: u64,
 }
 
 impl DomSink {
@@ -154,14 +351,23 @@ impl DomSink {
         dom.push(NodeData::Other);
         dom.push(NodeData::Other);
         let max_nodes = (MIN_NODE_LIMIT + bytes / BYTES_PER_NODE).min(MAX_NODES);
-        DomSink { dom: RefCell::new(dom), max_nodes, open_depth: Cell::new(0) }
+        let max_steps = MIN_STEP_LIMIT + bytes as u64 * STEPS_PER_BYTE;
+        let (open_depth, steps) = (Cell::new(0), Cell::new(0));
+        DomSink { dom: RefCell::new(dom), open_depth, max_nodes, steps, max_steps }
     }
 
-    fn is_full(&self) -> bool {
-        self.dom.borrow().nodes.len() >= self.max_nodes
+    /// Returns `true` if the page has used up its nodes or its steps.
+    fn is_exhausted(&self) -> bool {
+        self.steps.get() >= self.max_steps || self.dom.borrow().nodes.len() >= self.max_nodes
+    }
+
+    fn add_steps(&self, steps: usize) {
+        self.steps.set(self.steps.get() + steps as u64);
+        spend_work(steps as u64);
     }
 
     fn create(&self, data: NodeData) -> Handle {
+        self.add_steps(1);
         let name = match &data {
             NodeData::Element(element) => element.name.clone(),
             _ => no_name(),
@@ -170,6 +376,7 @@ impl DomSink {
     }
 
     fn insert_child(&self, parent: NodeId, child: &NodeOrText<Handle>, sibling: Option<NodeId>) {
+        self.add_steps(1);
         let mut dom = self.dom.borrow_mut();
         match child {
             NodeOrText::AppendNode(child) => {
@@ -207,6 +414,7 @@ impl TreeSink for DomSink {
     }
 
     fn elem_name<'a>(&'a self, target: &'a Handle) -> ExpandedName<'a> {
+        self.add_steps(1);
         target.name.expanded()
     }
 
@@ -262,6 +470,7 @@ impl TreeSink for DomSink {
     }
 
     fn same_node(&self, x: &Handle, y: &Handle) -> bool {
+        self.add_steps(1);
         x.id == y.id
     }
 
@@ -269,6 +478,7 @@ impl TreeSink for DomSink {
 
     fn add_attrs_if_missing(&self, target: &Handle, attributes: Vec<Attribute>) {
         if let NodeData::Element(element) = &mut self.dom.borrow_mut().node(target.id).data {
+            self.add_steps(attributes.len() * element.attributes.len());
             for attribute in attributes {
                 if element.attributes.len() < MAX_ATTRIBUTES
                     && !element.attributes.iter().any(|a| a.name == attribute.name)
@@ -286,6 +496,7 @@ impl TreeSink for DomSink {
     fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
         let mut dom = self.dom.borrow_mut();
         while let Some(child) = dom.node(node.id).first_child {
+            self.add_steps(1);
             dom.insert(new_parent.id, child, None);
         }
     }
@@ -297,7 +508,133 @@ impl TreeSink for DomSink {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
+
     use super::*;
+
+    /// Elements of every category that the tree builder distinguishes.
+    const ELEMENTS: [&str; 40] = [
+        "a",
+        "b",
+        "code",
+        "font",
+        "i",
+        "nobr",
+        "u", // formatting
+        "table",
+        "caption",
+        "colgroup",
+        "tbody",
+        "tr",
+        "td", // tables
+        "address",
+        "applet",
+        "body",
+        "button",
+        "div",
+        "dd",
+        "form",
+        "frameset",
+        "h1",
+        "head",
+        "html",
+        "li",
+        "marquee",
+        "object",
+        "p",
+        "pre",
+        "select",
+        "template",
+        "ul", // special
+        "option",
+        "ruby",
+        "rt",
+        "span",
+        "svg",
+        "math",
+        "mi",
+        "foreignObject", // ordinary and foreign
+    ];
+
+    /// Returns a page that repeats mark-up until it has some `bytes`; `#` becomes the number of the repetition.
+    fn repeated(unit: &str, bytes: usize) -> String {
+        let mut page = String::new();
+        let mut number = 0;
+        while page.len() < bytes {
+            page.push_str(&unit.replace('#', &number.to_string()));
+            number += 1;
+        }
+        page
+    }
+
+    /// Asserts that the work on a page stays within its budget, apart from the last tag.
+    fn assert_bounded_work(unit: &str, bytes: usize) {
+        let page = repeated(unit, bytes);
+        let (dom, steps) = measure_work(|| Dom::build(&page, true));
+        let budget = MIN_STEP_LIMIT + page.len() as u64 * STEPS_PER_BYTE;
+        let last_tag = 8 * (MAX_OPEN * MAX_FORMATTING) as u64 + dom.nodes.len() as u64;
+        assert!(steps <= budget + last_tag, "{unit}: {steps} steps for {} bytes", page.len());
+    }
+
+    #[test]
+    fn the_work_of_repeated_elements_is_linear() {
+        for x in ELEMENTS {
+            for y in ELEMENTS {
+                assert_bounded_work(&format!("<{x} c#><{y}>x"), 8_000);
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_work_of_any_mark_up_is_linear(
+            tags in proptest::collection::vec((0..ELEMENTS.len(), 0..4), 1..7),
+        ) {
+            let unit: String = tags
+                .into_iter()
+                .map(|(element, form)| match (ELEMENTS[element], form) {
+                    (name, 0) => format!("<{name}>"),
+                    (name, 1) => format!("<{name} c#>"),
+                    (name, 2) => format!("</{name}>"),
+                    (name, _) => format!("<{name} a=1 b=2 c=# d e f g h>x"),
+                })
+                .collect();
+            assert_bounded_work(&unit, 40_000);
+        }
+    }
+
+    #[test]
+    fn the_rest_of_an_exhausted_page_is_text() {
+        let page = format!(
+            "<title>T</title>{}<p>the <b>last</b> word<script>if (a<b) x()</script><style>p {{}}</style>, really",
+            repeated("<a><b c#><div>x", 300_000)
+        );
+        let dom = Dom::parse(&page);
+        let rest = dom.nodes.iter().rev().find_map(|node| match &node.data {
+            NodeData::Text(text) => Some(text.to_string()),
+            _ => None,
+        });
+        let rest = rest.unwrap();
+        let words: Vec<_> = rest.split_whitespace().collect();
+        assert!(rest.ends_with("really") && words.contains(&"last"), "{}", &rest[rest.len() - 80..]);
+        assert!(!words.iter().any(|word| word.contains("if")), "a script is not text");
+        assert!(dom.elements(dom.root()).any(|(_, e)| e.tag() == "title"));
+    }
+
+    #[test]
+    fn templates_count_towards_the_depth() {
+        let dom = Dom::parse(&"<template><div>".repeat(20_000));
+        assert!(dom.nodes.len() < 3 * MAX_DEPTH as usize, "{}", dom.nodes.len());
+    }
+
+    #[test]
+    fn a_link_with_many_attributes_keeps_its_target() {
+        let attributes: String = (0..150).map(|i| format!(" x{i}=y")).collect();
+        let dom = Dom::parse(&format!("<a{attributes} href=/z>text</a>"));
+        let (_, link) = dom.elements(dom.root()).find(|(_, e)| e.tag() == "a").unwrap();
+        assert_eq!(link.attribute("href"), Some("/z"));
+        assert_eq!(link.attributes().count(), MAX_FORMATTING_ATTRIBUTES);
+    }
 
     #[test]
     fn depth_is_limited_and_nothing_is_lost() {

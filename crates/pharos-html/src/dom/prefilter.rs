@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use crate::dom::tokenizer::{HtmlToken, HtmlTokens, RawAttributes, RawTag};
 
 /// Maximum number of attributes of one tag; further ones are dropped.
-pub(crate) const MAX_ATTRIBUTES: usize = 1_000;
+pub(crate) const MAX_ATTRIBUTES: usize = 200;
 
 /// Returns `html` without scripts, style sheets and the attributes used only by them.
 pub(crate) fn strip_scripts(html: &str) -> Cow<'_, str> {

@@ -242,6 +242,8 @@ pub struct ResponseSummary {
     pub links: u32,
     /// Validators for conditional requests.
     pub validators: Validators,
+    /// Why the analysis of the page was abandoned, if it was.
+    pub quarantine: Option<String>,
 }
 
 /// The outcome of a visit.

@@ -94,7 +94,7 @@ pub struct SiteList {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageFailureQuery {
     pub site: Option<SiteId>,
-    /// [`PageState::Failed`] or [`PageState::Refused`] only; `None` selects both. Other states match no page.
+    /// One of [`PageState::PROBLEMS`]; `None` selects all of them. Other states match no page.
     pub state: Option<PageState>,
     /// Part of the reason, case-insensitive.
     pub contains: String,

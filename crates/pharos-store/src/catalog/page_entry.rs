@@ -222,7 +222,7 @@ impl PageEntry {
         let needs_retry = match self.state {
             PageState::Deleted => true,
             PageState::Failed | PageState::Refused => failed,
-            PageState::Stored => {
+            PageState::Stored | PageState::Quarantined => {
                 failed
                     || self.response.as_ref().is_some_and(|a| StatusMeaning::from_status(a.status).is_error())
             }
@@ -271,13 +271,14 @@ impl PageEntry {
                     return;
                 }
                 let before = self.response.replace(CurrentResponse::from_summary(response));
-                self.state = PageState::Stored;
+                let quarantine = response.quarantine.as_ref();
+                self.state = quarantine.map_or(PageState::Stored, |_| PageState::Quarantined);
                 self.settled_at = Some(at);
                 self.weight = if response.weight > 0 { response.weight.min(MAX_WEIGHT) } else { self.weight };
                 let changed = new_version && before.is_some_and(|before| is_changed(&before, response));
                 self.changes = self.changes.saturating_add(u32::from(changed));
                 if is_last {
-                    self.schedule(next_due, response.attempts, None);
+                    self.schedule(next_due, response.attempts, quarantine);
                 }
             }
             VisitOutcome::Failed { reason, attempt } if is_last => {

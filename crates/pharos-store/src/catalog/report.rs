@@ -70,6 +70,18 @@ pub enum PageState {
     Deleted,
     /// Removed permanently by an operator.
     Removed,
+    /// A response is stored, but its analysis was abandoned.
+    Quarantined,
+}
+
+impl PageState {
+    /// The states that are listed as problems.
+    pub const PROBLEMS: [PageState; 3] = [PageState::Failed, PageState::Refused, PageState::Quarantined];
+
+    /// Returns `true` if pages in this state are listed as problems.
+    pub fn is_problem(self) -> bool {
+        Self::PROBLEMS.contains(&self)
+    }
 }
 
 /// The catalog entry of a page.

@@ -41,7 +41,8 @@ CREATE TABLE pages (
     page INTEGER NOT NULL,                  -- hash of the URL: the second half of the page id
     path TEXT NOT NULL,                     -- path and query; the rest of the URL is `https` and the site name
     https INTEGER NOT NULL,                 -- 1: https, 0: http
-    state INTEGER NOT NULL,                 -- 0 waiting, 1 stored, 2 failed, 3 refused, 4 deleted, 5 removed
+    state INTEGER NOT NULL,                 -- 0 waiting, 1 stored, 2 failed, 3 refused, 4 deleted, 5 removed,
+                                            -- 6 quarantined
     depth INTEGER NOT NULL,                 -- link distance from a seed
     hops INTEGER NOT NULL,                  -- consecutive redirects that led here
     found_at INTEGER NOT NULL,
@@ -79,7 +80,7 @@ CREATE TABLE visits (
     changes INTEGER NOT NULL DEFAULT 0,     -- number of visits that found a changed text
     etag TEXT,                              -- validators of the current response
     modified TEXT,
-    trouble INTEGER,                        -- state of the page if it is 2 failed or 3 refused
+    trouble INTEGER,                        -- state of the page if it is 2 failed, 3 refused or 6 quarantined
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
 
@@ -150,7 +151,7 @@ CREATE VIEW known_sites AS
 CREATE VIEW known_pages AS
     SELECT s.name AS site, iif(p.https, 'https://', 'http://') || s.name || p.path AS url,
         CASE p.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'stored' WHEN 2 THEN 'failed' WHEN 3 THEN 'refused'
-            WHEN 4 THEN 'deleted' ELSE 'removed' END AS state,
+            WHEN 4 THEN 'deleted' WHEN 6 THEN 'quarantined' ELSE 'removed' END AS state,
         p.depth, p.hops, p.origin, p.anchor, p.weight, p.linked_by,
         strftime('%Y-%m-%dT%H:%M:%fZ', p.found_at / 1000.0, 'unixepoch') AS found_at,
         strftime('%Y-%m-%dT%H:%M:%fZ', iif(p.state = 0, p.found_at, p.due) / 1000.0, 'unixepoch') AS due,
@@ -163,7 +164,7 @@ CREATE VIEW due AS
 CREATE VIEW outcomes AS
     SELECT iif(p.https, 'https://', 'http://') || s.name || p.path AS url,
         CASE p.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'stored' WHEN 2 THEN 'failed' WHEN 3 THEN 'refused'
-            WHEN 4 THEN 'deleted' ELSE 'removed' END AS state,
+            WHEN 4 THEN 'deleted' WHEN 6 THEN 'quarantined' ELSE 'removed' END AS state,
         v.status, v.reason, v.attempts, v.visits,
         strftime('%Y-%m-%dT%H:%M:%fZ', v.visited_at / 1000.0, 'unixepoch') AS visited_at,
         strftime('%Y-%m-%dT%H:%M:%fZ', v.settled_at / 1000.0, 'unixepoch') AS settled_at,

@@ -248,6 +248,49 @@ pub(crate) fn failures_are_paged_to_the_end(path: &Path, open: Open<'_>) {
     assert_eq!(walk(PageFailureQuery { contains: "reason 1".into(), ..PageFailureQuery::default() }), 20);
 }
 
+pub(crate) fn quarantined_pages_are_stored_and_listed(path: &Path, open: Open<'_>) {
+    let reason = "analysis abandoned: took too long";
+    let response = |place, quarantine: Option<&str>| {
+        VisitOutcome::Responded(ResponseSummary {
+            status: 200,
+            position: position(place),
+            digest: place,
+            indexable: quarantine.is_none(),
+            quarantine: quarantine.map(str::to_string),
+            ..ResponseSummary::default()
+        })
+    };
+    let changes = [
+        visited("/hostile", 5, response(1, Some(reason)), Some(at(900))),
+        visited("/good", 5, response(2, None), Some(at(900))),
+    ];
+    open(path).apply(&changes, &position(2).into()).unwrap();
+    // The state survives a restart.
+    let catalog = open(path);
+    let listed = || {
+        let query = PageFailureQuery {
+            state: Some(PageState::Quarantined),
+            limit: 10,
+            ..PageFailureQuery::default()
+        };
+        let failures = catalog.failures(&query).unwrap();
+        failures.into_iter().map(|failure| (failure.url, failure.reason)).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(), [(url("/hostile"), reason.to_string())]);
+    assert_eq!(catalog.failure_reasons(10).unwrap(), [(reason.to_string(), 1)]);
+    let counts = catalog.counts().unwrap();
+    assert_eq!((counts.stored, counts.failed, counts.waiting, counts.indexable), (2, 0, 0, 1));
+    let details = catalog.page(url("/hostile").id()).unwrap().unwrap();
+    assert_eq!((details.state, details.due), (PageState::Quarantined, Some(at(900))));
+    // A failed attempt changes nothing, a version that can be analysed ends it.
+    catalog.apply(&[failed("/hostile", 6, 1, None)], &position(3).into()).unwrap();
+    assert_eq!(catalog.page(url("/hostile").id()).unwrap().unwrap().state, PageState::Quarantined);
+    catalog.apply(&[visited("/hostile", 7, response(3, None), None)], &position(4).into()).unwrap();
+    assert_eq!(catalog.page(url("/hostile").id()).unwrap().unwrap().state, PageState::Stored);
+    assert_eq!(listed(), []);
+    assert_eq!(catalog.counts().unwrap().indexable, 2);
+}
+
 pub(crate) fn any_page_can_be_a_fetch_task(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let validators = Validators { etag: Some("\"x\"".into()), last_modified: None };

@@ -23,7 +23,7 @@ use pharos_store::catalog::{
 
 use desk::{
     any_page_can_be_a_fetch_task, failures_are_paged_to_the_end, failures_come_newest_first,
-    sites_are_filtered_and_sorted,
+    quarantined_pages_are_stored_and_listed, sites_are_filtered_and_sorted,
 };
 use everything::everything;
 use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_order};
@@ -77,6 +77,7 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         failures_come_newest_first,
         failures_are_paged_to_the_end,
         any_page_can_be_a_fetch_task,
+        quarantined_pages_are_stored_and_listed,
         a_page_can_be_recrawled,
         a_site_can_be_recrawled,
     ] {

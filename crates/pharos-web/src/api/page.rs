@@ -86,6 +86,8 @@ pub(crate) enum ApiPageState {
     Refused,
     /// Deleted or removed.
     Deleted,
+    /// The server responded, but the page could not be analysed.
+    Quarantined,
 }
 
 /// A response of the server.
@@ -281,6 +283,7 @@ impl ApiPageState {
             PageState::Failed => Self::Failed,
             PageState::Refused => Self::Refused,
             PageState::Deleted | PageState::Removed => Self::Deleted,
+            PageState::Quarantined => Self::Quarantined,
         }
     }
 }

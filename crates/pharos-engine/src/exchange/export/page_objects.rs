@@ -121,9 +121,9 @@ impl PageWriter<'_, '_> {
     }
 
     fn analyse_and_write(&mut self, group: Vec<StoredRecord>) -> Result<(), EngineError> {
-        for read in self.pool.analyse(group, &*self.source.library, self.config, AnalysisDepth::Everything) {
+        for read in self.pool.analyse(group, &*self.source.library, self.config, AnalysisDepth::Everything)? {
             let StoredRecord { position, next, record } = read.stored;
-            if let Some(analysed) = read.page {
+            if let Some(analysed) = read.page.filter(|page| !page.is_quarantined()) {
                 self.write_page(DerivedPage {
                     position,
                     next,

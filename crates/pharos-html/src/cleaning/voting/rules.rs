@@ -9,6 +9,7 @@
 //! Every rule scores every line and the scores are summed. Rules are stored in a TOML file, so they can be read,
 //! changed and extended without recompiling.
 
+use pharos_core::work::spend_work;
 use thiserror::Error;
 
 use super::WordKinds;
@@ -105,6 +106,7 @@ impl RuleScorer {
         values: &FeatureValues,
         left: &'a mut Vec<u32>,
     ) -> impl Iterator<Item = f32> + 'a {
+        spend_work(16);
         left.clear();
         left.resize(self.rules.len(), u32::MAX);
         for (value, bounds) in values.iter().zip(self.by_feature.windows(2)) {

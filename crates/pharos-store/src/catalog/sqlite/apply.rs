@@ -557,8 +557,7 @@ impl<'c> ChangeBatch<'c> {
                     page.changes,
                     response.and_then(|a| a.validators.etag.as_ref()),
                     response.and_then(|a| a.validators.last_modified.as_ref()),
-                    matches!(page.state, PageState::Failed | PageState::Refused)
-                        .then(|| state_number(page.state)),
+                    page.state.is_problem().then(|| state_number(page.state)),
                 ])?;
         }
         Ok(())
@@ -677,7 +676,7 @@ fn count_states(page: &PageEntry) -> StateCounts {
     let is = |state| i64::from(page.state == state);
     [
         1 - is(PageState::Removed),
-        is(PageState::Stored),
+        is(PageState::Stored) + is(PageState::Quarantined),
         i64::from(page.is_indexable()),
         is(PageState::Failed),
         is(PageState::Refused),

@@ -26,11 +26,11 @@ const CONSISTENCY_QUERIES: &[&str] = &[
              SELECT 1 FROM versions r WHERE r.site = v.site AND r.page = v.page AND r.position = v.position))",
     "SELECT 'page ' || printf('%016x', page) || ' of site number ' || site || ' is in state ' || state
          || ', its failure index says ' || coalesce(trouble, 'none')
-     FROM visits JOIN pages USING (site, page) WHERE trouble IS NOT iif(state IN (2, 3), state, NULL)",
+     FROM visits JOIN pages USING (site, page) WHERE trouble IS NOT iif(state IN (2, 3, 6), state, NULL)",
     "SELECT 'site ' || name || ' counts ' || known || ' pages (stored, indexable, failed, refused, deleted), found '
          || found
      FROM (SELECT name, concat_ws(' ', pages, '(' || stored, indexable, failed, refused, deleted || ')') AS known,
-             (SELECT concat_ws(' ', count(*), '(' || count(iif(state = 1, 1, NULL)), count(iif(indexable, 1, NULL)),
+             (SELECT concat_ws(' ', count(*), '(' || count(iif(state IN (1, 6), 1, NULL)), count(iif(indexable, 1, NULL)),
                      count(iif(state = 2, 1, NULL)), count(iif(state = 3, 1, NULL)),
                      count(iif(state = 4, 1, NULL)) || ')')
               FROM pages p LEFT JOIN visits v USING (site, page) WHERE p.site = s.site AND p.state <> 5) AS found

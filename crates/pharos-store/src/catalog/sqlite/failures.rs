@@ -1,4 +1,4 @@
-//! Queries over failed and refused pages, served by their indexes.
+//! Queries over pages with a problem (failed, refused, quarantined), served by their indexes.
 //!
 //! A search for a part of a reason reads many rows. It runs in chunks, each in a transaction of its own that
 //! continues where the last one ended. This keeps the connection available to other readers and allows checkpoints
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use pharos_core::{PageUrl, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::{read_url, state_number};
+use super::rows::{read_state, read_url, state_number};
 use super::{SqliteCatalog, sql_limit};
 use crate::StoreError;
 use crate::catalog::listing::mask_reason;
@@ -38,7 +38,7 @@ struct FailureScope {
     states: Vec<PageState>,
 }
 
-/// Returns failed and refused pages, newest first.
+/// Returns pages with a problem, newest first.
 pub(super) fn find_failures(
     catalog: &SqliteCatalog,
     query: &PageFailureQuery,
@@ -82,7 +82,7 @@ pub(super) fn find_failures(
 
 /// Returns the reasons of the newest failures with their counts.
 pub(super) fn count_reasons(catalog: &SqliteCatalog, of: usize) -> Result<Vec<(String, u64)>, StoreError> {
-    let scope = FailureScope { site: None, states: vec![PageState::Failed, PageState::Refused] };
+    let scope = FailureScope { site: None, states: PageState::PROBLEMS.to_vec() };
     let mut from = START_KEY;
     let mut left = of.min(MAX_FAILURES_SCANNED);
     let mut counts: HashMap<String, u64> = HashMap::new();
@@ -111,8 +111,8 @@ impl FailureScope {
     /// Returns the scope of a query, or `None` if no page can match.
     fn from_query(catalog: &SqliteCatalog, query: &PageFailureQuery) -> Result<Option<Self>, StoreError> {
         let states = match query.state {
-            None => vec![PageState::Failed, PageState::Refused],
-            Some(state @ (PageState::Failed | PageState::Refused)) => vec![state],
+            None => PageState::PROBLEMS.to_vec(),
+            Some(state) if state.is_problem() => vec![state],
             Some(_) => return Ok(None),
         };
         let site = match query.site {
@@ -142,8 +142,8 @@ impl FailureScope {
         Ok(())
     }
 
-    /// Returns the query. The rows of each state are a sorted range of the index; the ranges of two states are
-    /// merged.
+    /// Returns the query. The rows of each state are a sorted range of the index; the ranges of several states
+    /// are merged.
     fn sql(&self) -> String {
         let (of_site, behind) = match self.site {
             Some(_) => ("site = ?5 AND", "(visited_at, page) < (?1, ?3) AND ?2 = ?2"),
@@ -162,10 +162,9 @@ impl FailureScope {
 }
 
 fn read_row(row: &Row<'_>) -> rusqlite::Result<FailureRow> {
-    let refused = row.get::<_, i64>(3)? == state_number(PageState::Refused);
     Ok(FailureRow {
         key: (row.get(0)?, row.get(1)?, row.get(2)?),
-        state: if refused { PageState::Refused } else { PageState::Failed },
+        state: read_state(row, 3)?,
         reason: row.get::<_, Option<String>>(4)?.unwrap_or_default(),
     })
 }

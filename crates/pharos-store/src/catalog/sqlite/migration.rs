@@ -12,6 +12,9 @@ use crate::StoreError;
 /// The current schema.
 const SCHEMA: &str = include_str!("../schema.sql");
 
+/// Line of [`SCHEMA`] that precedes the views.
+const VIEWS: &str = "-- Views for interactive use.\n";
+
 /// Format version described by [`SCHEMA`], stored as `user_version`.
 const CURRENT_FORMAT: u32 = 5;
 
@@ -63,12 +66,15 @@ const INCONCLUSIVE: &str = "
         ELSE v.status NOT BETWEEN 200 AND 399 AND v.status <> 410
     END";
 
-/// Migration from format 4, which stores with every version whether it determines what the page is.
+/// Migration from format 4. Format 5 stores with every version whether it determines what the page is, and knows
+/// quarantined pages.
 fn migrate_from_4(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "ALTER TABLE versions ADD COLUMN inconclusive INTEGER NOT NULL DEFAULT 0;
          UPDATE versions AS v SET inconclusive = {INCONCLUSIVE};"
-    ))
+    ))?;
+    drop_all(connection, &["view"])?;
+    connection.execute_batch(SCHEMA.split_once(VIEWS).map_or("", |(_, views)| views))
 }
 
 /// Prepares a read-only connection: a file of format 4 is read as if it were migrated. Returns `false` for other formats
@@ -114,7 +120,7 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
         warn!(path = %path.display(), "the catalog has an older format and is rebuilt from the library");
     }
     let transaction = connection.transaction().map_err(failed)?;
-    drop_all(&transaction).map_err(failed)?;
+    drop_all(&transaction, &["table", "view"]).map_err(failed)?;
     transaction.execute_batch(SCHEMA).map_err(failed)?;
     transaction
         .execute("INSERT INTO meta VALUES ('url_normaliser', ?1)", params![NORMALISER_VERSION.to_string()])
@@ -123,12 +129,14 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
     transaction.commit().map_err(failed)
 }
 
-fn drop_all(connection: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT 'DROP ' || type || ' \"' || name || '\"' FROM sqlite_master
-               WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY type DESC";
-    let drops: Vec<String> =
-        connection.prepare(sql)?.query_map([], |r| r.get(0))?.collect::<Result<_, _>>()?;
-    drops.iter().try_for_each(|drop| connection.execute_batch(drop))
+/// Drops all objects of the given types, views first.
+fn drop_all(connection: &Connection, types: &[&str]) -> rusqlite::Result<()> {
+    let sql = "SELECT type, 'DROP ' || type || ' \"' || name || '\"' FROM sqlite_master
+               WHERE name NOT LIKE 'sqlite_%' ORDER BY type DESC";
+    let objects: Vec<(String, String)> =
+        connection.prepare(sql)?.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?.collect::<Result<_, _>>()?;
+    let drops = objects.iter().filter(|(kind, _)| types.contains(&kind.as_str()));
+    drops.into_iter().try_for_each(|(_, drop)| connection.execute_batch(drop))
 }
 
 #[cfg(test)]

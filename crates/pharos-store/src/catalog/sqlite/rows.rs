@@ -37,7 +37,7 @@ pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<PageEnt
         }),
     };
     Ok(PageEntry {
-        state: state(row, first)?,
+        state: read_state(row, first)?,
         path: DiscoveryPath {
             depth: row.get(first + 1)?,
             hops: row.get(first + 2)?,
@@ -65,7 +65,8 @@ pub(super) fn read_url(https: bool, site: &str, path: &str) -> Result<PageUrl, S
         .map_err(|e| StoreError::Catalog(format!("invalid stored URL: {e}")))
 }
 
-fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<PageState> {
+/// Reads the state of a page.
+pub(super) fn read_state(row: &Row<'_>, column: usize) -> rusqlite::Result<PageState> {
     Ok(match row.get::<_, i64>(column)? {
         0 => PageState::Waiting,
         1 => PageState::Stored,
@@ -73,6 +74,7 @@ fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<PageState> {
         3 => PageState::Refused,
         4 => PageState::Deleted,
         5 => PageState::Removed,
+        6 => PageState::Quarantined,
         other => {
             let problem = format!("invalid page state {other}").into();
             return Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, problem));
@@ -89,5 +91,6 @@ pub(super) fn state_number(state: PageState) -> i64 {
         PageState::Refused => 3,
         PageState::Deleted => 4,
         PageState::Removed => 5,
+        PageState::Quarantined => 6,
     }
 }

@@ -11,6 +11,7 @@ use crate::hostile::host::{CannedResponse, HostBehaviour, HostileHost, HostileRe
 const DEPTH: usize = 100_000;
 const LINKS: usize = 1_000_000;
 const ATTRIBUTES: usize = 100_000;
+const FORMATTING_ELEMENTS: usize = 60_000;
 const LARGE: usize = 20 << 20;
 
 pub(super) fn hosts() -> Vec<HostileHost> {
@@ -27,6 +28,9 @@ pub(super) fn hosts() -> Vec<HostileHost> {
         ),
         HostileHost::new("many-attributes", HostBehaviour::Http(|request| home(request, &MANY_ATTRIBUTES)))
             .expect("/", stored, "a tag with a hundred thousand attributes"),
+        HostileHost::new("formatting", HostBehaviour::Http(|request| home(request, &FORMATTING)))
+            .expect("/", stored, "a megabyte of formatting elements that are never closed")
+            .with_text("the words after it"),
         HostileHost::new("million-links", HostBehaviour::Http(|request| home(request, &MILLION_LINKS)))
             .expect("/", stored, "a million links, all to a host out of scope")
             .expect("/", AtMost(3), "none of them is followed"),
@@ -74,6 +78,17 @@ static MANY_ATTRIBUTES: LazyLock<Bytes> = LazyLock::new(|| {
         let _ = write!(out, " a{number}=1");
     }
     out.push_str(">words</p>");
+    out.into()
+});
+
+/// The tree builder of the HTML standard creates all unclosed formatting elements again in every block.
+static FORMATTING: LazyLock<Bytes> = LazyLock::new(|| {
+    let mut out = "<!DOCTYPE html><title>formatting</title>".to_string();
+    for number in 0..FORMATTING_ELEMENTS {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "<a><b c{number}><div>");
+    }
+    out.push_str("the words after it");
     out.into()
 });
 

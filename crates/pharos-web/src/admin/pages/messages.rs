@@ -12,6 +12,7 @@ messages! { PageMessages {
     searchable: "Searchable", "可搜索";
     failed: "Failed", "失败";
     refused: "Refused", "被拒绝";
+    quarantined: "Quarantined", "已隔离";
     removed: "Permanently removed", "已永久移除";
     deleted: "Reported as deleted by a feed", "数据源已删除";
     last_visit: "Last visit", "最近访问";
@@ -130,7 +131,7 @@ messages! { PageMessages {
     unknown_site: "Nothing is known about this site yet.", "还没有关于该网站的信息。";
     delay: "Delay between requests", "请求间隔";
     left_alone_until: "Not visited before", "暂不访问，直到";
-    problems_of_site: "Failed and refused pages of this site", "该网站失败和被拒绝的网页";
+    problems_of_site: "Problems with pages of this site", "该网站有问题的网页";
     recrawl: "Fetch all pages again", "重新抓取全部网页";
     did_recrawl: "All known pages of the site are due now", "该网站的所有已知网页现已到期";
     hide: "Hide from results", "从结果中隐藏";
@@ -202,6 +203,7 @@ messages! { PageMessages {
     why_deleted: "A feed reported the page as deleted.", "数据源报告该网页已删除。";
     why_refused: "The page is not fetched, because a rule forbids it: {}", "规则禁止抓取：{}";
     why_failed: "The page could not be fetched: {}", "抓取失败：{}";
+    why_quarantined: "The page was fetched, but could not be analysed: {}", "已抓取，但无法解析：{}";
     why_waiting: "The page is known and queued.", "已发现，正在排队等待抓取。";
     why_waits_for: "The page is known and waiting: {}", "已发现，正在等待：{}";
     why_noindex: "The page was fetched, but asks not to be indexed (noindex).", "已抓取，但网页要求不被收录（noindex）。";
@@ -342,6 +344,7 @@ impl PageMessages {
             PageState::Refused => self.refused,
             PageState::Deleted => self.deleted,
             PageState::Removed => self.removed,
+            PageState::Quarantined => self.quarantined,
         }
     }
 }

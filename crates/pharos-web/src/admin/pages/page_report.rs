@@ -174,6 +174,7 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
         PageState::Deleted => m.why_deleted.into(),
         PageState::Refused => fill(m.why_refused, &[&reason]),
         PageState::Failed => fill(m.why_failed, &[&reason]),
+        PageState::Quarantined => fill(m.why_quarantined, &[&reason]),
         PageState::Waiting if !reason.is_empty() => fill(m.why_waits_for, &[&reason]),
         PageState::Waiting => match refusal {
             Some(reason) => fill(m.why_waits_for, &[reason]),

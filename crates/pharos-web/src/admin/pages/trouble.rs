@@ -1,4 +1,4 @@
-//! `/admin/trouble`: pages that failed or were refused, with the reason and a retry button.
+//! `/admin/trouble`: pages that failed, were refused or are quarantined, with the reason and a retry button.
 
 use askama::Template;
 use axum::extract::State;
@@ -29,7 +29,8 @@ const MAX_REASONS: usize = 12;
 const MAX_FILTER_LENGTH: usize = 300;
 
 /// The kinds of problems, by their name in links.
-const KINDS: [(&str, PageState); 2] = [("failed", PageState::Failed), ("refused", PageState::Refused)];
+const KINDS: [(&str, PageState); 3] =
+    [("failed", PageState::Failed), ("refused", PageState::Refused), ("quarantined", PageState::Quarantined)];
 
 #[derive(Template)]
 #[template(path = "admin/trouble.html")]
@@ -48,7 +49,8 @@ struct ProblemsPage {
 struct ProblemRow {
     url: String,
     href: String,
-    is_failed: bool,
+    state: &'static str,
+    is_refused: bool,
     reason: String,
     at: String,
     attempts: u32,
@@ -87,7 +89,8 @@ pub(crate) async fn trouble(
         let params = [("site", site.as_str()), ("kind", kind), ("q", contains), ("before", before)];
         link("/admin/trouble", params.into_iter().filter(|(_, value)| !value.is_empty()))
     };
-    let kinds = [("", m.all_problems), ("failed", m.failed), ("refused", m.refused)];
+    let kinds =
+        [("", m.all_problems), ("failed", m.failed), ("refused", m.refused), ("quarantined", m.quarantined)];
     let page = ProblemsPage {
         frame: DeskFrame::new(&app, &visitor, &operator),
         m,
@@ -114,7 +117,8 @@ impl ProblemRow {
         Self {
             url: trouble.url.to_string(),
             href: report_link(trouble.url.as_str()),
-            is_failed: trouble.state == PageState::Failed,
+            state: m.state(trouble.state),
+            is_refused: trouble.state == PageState::Refused,
             reason: trouble.reason.clone(),
             at: lang.date_time(trouble.at),
             attempts: trouble.attempts,

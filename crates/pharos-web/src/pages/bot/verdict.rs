@@ -78,6 +78,7 @@ enum ExclusionReason<'a> {
     Redirect(Timestamp),
     NoIndex(Timestamp),
     Nothing(Timestamp),
+    TooComplex(Timestamp),
     Soon(Timestamp),
     NoName(Timestamp),
     TooSlow(Timestamp),
@@ -102,6 +103,7 @@ impl<'a> ExclusionReason<'a> {
             },
             (PageState::Failed, _) => Self::from_failure(reason, at),
             (PageState::Deleted | PageState::Removed, _) => Self::Gone,
+            (PageState::Quarantined, _) => Self::TooComplex(at),
             (PageState::Stored, _) => {
                 match page.status.map(|status| (status, StatusMeaning::from_status(status))) {
                     Some((_, StatusMeaning::Moved)) => Self::Redirect(at),
@@ -156,6 +158,7 @@ impl<'a> ExclusionReason<'a> {
             Self::Redirect(at) => on(messages.bot_redirect, at),
             Self::NoIndex(at) => on(messages.bot_noindex, at),
             Self::Nothing(at) => on(messages.bot_nothing, at),
+            Self::TooComplex(at) => on(messages.bot_quarantined, at),
             Self::Soon(at) => on(messages.bot_soon, at),
             Self::NoName(at) => on(messages.bot_no_name, at),
             Self::TooSlow(at) => on(messages.bot_too_slow, at),

@@ -75,6 +75,7 @@ fn print(report: &PageReport) -> anyhow::Result<()> {
         PageState::Refused => "refused",
         PageState::Deleted => "deleted by a data feed",
         PageState::Removed => "removed permanently",
+        PageState::Quarantined => "quarantined",
     };
     let status = page.status.map(|s| format!(", status {s}")).unwrap_or_default();
     let reason = page.reason.as_ref().map(|r| format!(": {}", console::printable(r))).unwrap_or_default();
