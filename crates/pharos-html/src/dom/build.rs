@@ -3,7 +3,7 @@
 //!
 //! The tree builder scans its open elements and its active formatting elements at nearly every tag, so their number
 //! ([`MAX_OPEN`], [`MAX_FORMATTING`]), the depth ([`MAX_DEPTH`]) and the number of attributes ([`prefilter`]) are
-//! limited. What is left is measured: every question and operation of the tree builder is a *step*. A page that has
+//! limited. The remaining work is measured: every question and operation of the tree builder is a *step*. A page that has
 //! used its [nodes](MAX_NODES) or its [steps](STEPS_PER_BYTE) is not parsed any further; the rest becomes plain text.
 //! The work on a page is therefore linear in its length.
 
