@@ -60,6 +60,8 @@ fn invalid_settings() {
         "http://a/",
     ]));
     assert!(error.contains("--max-pages"), "{error}");
+    let error = fail(pharos().env("PHAROS_CRAWL_AGENT", "My Bot").args(["crawl", "http://127.0.0.1:1/"]));
+    assert!(error.contains("crawl.agent") && error.contains("My Bot"), "{error}");
     assert!(fail(pharos().env("PHAROS_CRAWL_SCOPE", "moon").arg("config")).contains("PHAROS_CRAWL_SCOPE"));
     assert!(fail(pharos().args(["--config", "/none/pharos.toml", "config"])).contains("/none/pharos.toml"));
     // The printed defaults are a valid configuration.

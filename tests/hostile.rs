@@ -72,6 +72,25 @@ fn killed_among_misbehaving_hosts() {
     rig.runtime.block_on(web.stop());
 }
 
+/// Sitemaps list 80,000 pages of a site whose budget is 20 pages.
+#[test]
+fn sitemaps_cannot_fill_the_catalog() {
+    let rig =
+        Rig::new(WebSpec { seed: 44, hosts: 1, pages: 3, ..WebSpec::default() }, ServeOptions::default());
+    let web = rig.runtime.block_on(HostileWeb::start(HostileOptions::default())).unwrap();
+    let flood = web.expectations().into_iter().find(|e| host_and_path(&e.url).0 == "sitemap-flood.test");
+    let mut command = rig.crawl("crawl");
+    for value in web.resolve_args() {
+        command.arg("--resolve").arg(value);
+    }
+    succeed(command.arg(flood.unwrap().url).env("PHAROS_CRAWL_SITE_BUDGET", "20"));
+    let stats: Value = serde_json::from_str(&succeed(&mut rig.pharos(&["--json", "stats"]))).unwrap();
+    let count = |name: &str| stats["catalog"][name].as_u64().unwrap();
+    assert!(count("pages") > 500, "{stats}");
+    assert!(count("pages") <= 50 * 20 + 10 * count("stored"), "{stats}");
+    rig.runtime.block_on(web.stop());
+}
+
 /// Returns the missing good pages and the unmet expectations.
 fn complaints(rig: &Rig, requests: &[HostileLogEntry], expectations: Vec<Expectation>) -> Vec<String> {
     let (stored, truth) = (rig.stored(), rig.truth());

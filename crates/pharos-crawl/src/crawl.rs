@@ -48,6 +48,19 @@ pub struct AppliedRecords {
     pub new_rules: bool,
 }
 
+impl AppliedRecords {
+    /// Adds a later report.
+    pub fn merge(&mut self, later: AppliedRecords) {
+        let AppliedRecords { pages, due_sites, removed, stored_pages, requested, new_rules } = later;
+        self.pages.extend(pages);
+        self.due_sites.extend(due_sites);
+        self.removed.extend(removed);
+        self.stored_pages.extend(stored_pages);
+        self.requested.extend(requested);
+        self.new_rules |= new_rules;
+    }
+}
+
 /// A stored page, as input for site budgets and mirror detection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredPageInfo {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use pharos_core::config::{ByteSize, CrawlConfig};
 use pharos_core::{PageUrl, SiteName, Timestamp};
-use pharos_store::catalog::{RobotsFile, RobotsState, SiteReport};
+use pharos_store::catalog::{CLOCK_TOLERANCE, RobotsFile, RobotsState, SiteReport};
 use pharos_store::interpret::CrawlScope;
 use pharos_store::interpret::scope::check_page_url;
 use pharos_store::{Catalog, DuePage, LibraryEvent, LibraryRecord, RecordContent, StoreError};
@@ -37,7 +37,7 @@ use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
 
 /// Time that requests in progress get to finish when the crawl is stopped.
-const GRACE_PERIOD: Duration = Duration::from_secs(2);
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 /// Interval between scans of the catalog for sites that became due by time alone.
 const SCAN_INTERVAL: Duration = Duration::from_secs(30);
 /// Interval after which skipped pages are considered again.
@@ -366,12 +366,16 @@ impl CrawlLoop {
         }
         let address = robots_txt.clone();
         if let Some(file) = self.read_catalog(move |catalog| catalog.robots(&address)).await? {
-            self.restore_robots(robots_txt, file);
+            self.restore_robots(robots_txt, file, now);
         }
         Ok(self.robots.get(robots_txt, now))
     }
 
-    fn restore_robots(&mut self, robots_txt: &PageUrl, file: RobotsFile) {
+    fn restore_robots(&mut self, robots_txt: &PageUrl, file: RobotsFile, now: Timestamp) {
+        // The clock was wrong: the age of the file is unknown.
+        if file.at > now.plus(CLOCK_TOLERANCE) {
+            return;
+        }
         match (file.state, file.before) {
             (RobotsState::Unreachable, Some((at, body))) => {
                 self.robots.update(robots_txt, &RobotsState::Known(body), at, &self.crawl.config);
@@ -620,7 +624,7 @@ impl CrawlLoop {
             self.gate.restore_site(&name, report.as_ref(), 0, now);
         }
         match file {
-            Some(file) => self.restore_robots(&robots_txt, file),
+            Some(file) => self.restore_robots(&robots_txt, file, now),
             None if self.without_robots.len() < MAX_WITHOUT_ROBOTS => {
                 self.without_robots.insert(robots_txt);
             }

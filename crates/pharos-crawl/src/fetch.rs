@@ -8,6 +8,8 @@ pub(crate) mod fetch_task;
 mod fetcher;
 pub(crate) mod overrides;
 #[cfg(test)]
+mod rebinding_tests;
+#[cfg(test)]
 mod tls_tests;
 
 pub use error::FetchError;

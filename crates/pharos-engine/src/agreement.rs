@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pharos_core::config::Config;
@@ -45,6 +47,8 @@ enum What {
         is_refetch: bool,
         attempt: u32,
     },
+    /// A visit to a sitemap with this number of pages.
+    Sitemap(usize),
     /// A record of another program, of any age.
     Import(Answer),
     Robots(Answer),
@@ -113,6 +117,7 @@ fn step() -> impl Strategy<Value = Step> {
     let what = prop_oneof![
         12 => (answer(), any::<bool>(), 1..3u32)
             .prop_map(|(answer, is_refetch, attempt)| What::Visit { answer, is_refetch, attempt }),
+        2 => (1..60usize).prop_map(What::Sitemap),
         5 => answer().prop_map(What::Import),
         1 => answer().prop_map(What::Robots),
         1 => Just(What::RobotsFailed),
@@ -135,7 +140,8 @@ fn records(steps: &[Step]) -> Vec<LibraryRecord> {
     // Imports are dated between the visits: archives know a version by its second.
     let at = |second: i64| Timestamp::from_millis(1_700_000_000_000 + second * 2000);
     let seeds = (0..SITES.len()).map(|site| url(site, "/")).collect();
-    let rules = CrawlRules { sitemaps: true, ..CrawlRules::default() };
+    // Sitemaps soon reach the number of pages that a budget of one page permits.
+    let rules = CrawlRules { sitemaps: true, site_budget: 1, ..CrawlRules::default() };
     let started = LibraryEvent::CrawlStarted { seeds, rules };
     let mut records = vec![LibraryRecord::new(url(0, "/"), at(0), RecordContent::Event(started))];
     for (second, step) in (1..).zip(steps) {
@@ -150,6 +156,17 @@ fn records(steps: &[Step]) -> Vec<LibraryRecord> {
                 depth: step.path as u32,
                 ..LibraryRecord::new(page, at(second), RecordContent::Response(answer.response()))
             },
+            What::Sitemap(pages) => {
+                let site = SITES[step.site];
+                let locations: String =
+                    (0..*pages).map(|n| format!("<url><loc>{site}/s{n}</loc></url>")).collect();
+                let headers = vec![("Content-Type".to_string(), "application/xml".to_string())];
+                let body = format!("<urlset>{locations}</urlset>").into();
+                let response = RawResponse { status: 200, headers, body, ..RawResponse::default() };
+                let url = PageUrl::parse(&format!("{site}/sitemap-{pages}.xml")).unwrap();
+                let content = RecordContent::Response(response);
+                LibraryRecord { attempt: 1, depth: 1, ..LibraryRecord::new(url, at(second), content) }
+            }
             What::Import(answer) if answer.status != 304 => {
                 LibraryRecord::new(page, older, RecordContent::Response(answer.response()))
             }
@@ -413,6 +430,35 @@ fn check(steps: &[Step], group: usize) {
     assert_eq!(searchable, expected.searchable.keys().cloned().collect::<Vec<_>>(), "compacted");
     let searchable = Contents::read(&replayed).searchable.into_keys().collect::<Vec<_>>();
     assert_eq!(searchable, expected.searchable.into_keys().collect::<Vec<_>>(), "compacted and rebuilt");
+}
+
+/// A crawl that must end leaves the rest of its records to the next start.
+#[test]
+fn abandoned_records_are_replayed() {
+    let dir = TempDir::new().unwrap();
+    let data = |name: &str| DataDir::at(dir.path().join(name));
+    let config = Config::default();
+    let visit = |number| Step {
+        site: 0,
+        path: number % PATHS.len(),
+        age: 0,
+        what: What::Visit { answer: Answer { status: 200, body: number % 3 }, is_refetch: false, attempt: 1 },
+    };
+    let records = records(&(0..9).map(visit).collect::<Vec<_>>());
+    run_ingest(&data("whole"), &config, &records, 3);
+    {
+        let engine = Engine::open(data("cut"), config.clone(), "test", true).unwrap();
+        let (_stop, never) = watch::channel(false);
+        let mut ingest = engine.ingest(&never).unwrap();
+        ingest.append(records[..3].to_vec()).unwrap();
+        ingest.applier.abandon_when(Arc::new(AtomicBool::new(true)));
+        ingest.append(records[3..].to_vec()).unwrap();
+        ingest.finish().unwrap();
+    }
+    assert_ne!(Contents::read(&data("cut")), Contents::read(&data("whole")));
+    run_ingest(&data("cut"), &config, &[], 1);
+    assert_eq!(Contents::read(&data("cut")), Contents::read(&data("whole")));
+    assert_healthy(&data("cut"), &config, "after the replay");
 }
 
 fn cases() -> u32 {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use pharos_core::config::{Config, CrawlConfig, CrawlMode};
 use pharos_core::{Clock, PageUrl, SystemClock};
-use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, apply_changed_settings, rules_from_config};
+use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, EndReason, apply_changed_settings, rules_from_config};
 use pharos_index::Index;
 use pharos_mining::machine::disk_space;
 use pharos_mining::system::SystemCounters;
@@ -42,6 +42,9 @@ use crate::stores::{Stores, roll_back_damaged_history};
 const RECORD_CHANNEL_CAPACITY: usize = 16;
 /// Capacity of the channels between stages, in groups.
 const GROUP_CHANNEL_CAPACITY: usize = 2;
+/// Time that fetched records get to be applied when the time of a crawl is over. The rest is replayed at the next
+/// start.
+const DRAIN_PERIOD: Duration = Duration::from_millis(500);
 /// Interval at which commits, builder requests and disk space are checked.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// Time after a stop request in which fetched pages are still analysed.
@@ -279,6 +282,8 @@ impl Engine {
             tokio::spawn(cancel_after_stop(run.stop.clone(), Arc::clone(&self.analysis_cancelled)));
         let result = self.run_stages(run).await;
         cancelling.abort();
+        // Orders of an idle engine are executed, and the rest is replayed then.
+        self.analysis_cancelled.store(false, Ordering::Relaxed);
         self.set_phase(CrawlPhase::from_result(&result));
         result
     }
@@ -290,6 +295,7 @@ impl Engine {
         self.set_phase(CrawlPhase::Running);
         let IngestPipeline { appender, pool, mut applier, .. } = ingest;
         let depth = applier.analysis_depth();
+        applier.abandon_when(Arc::clone(&self.analysis_cancelled));
 
         let (record_in, record_out) = mpsc::channel::<LibraryRecord>(RECORD_CHANNEL_CAPACITY);
         let (waiting_in, waiting_out) = mpsc::unbounded_channel();
@@ -313,8 +319,8 @@ impl Engine {
                 log.write(&group);
                 let records = group.len() as i64;
                 let read = match pool.analyse(group, &*library, &analysis_config, depth) {
-                    // The next start continues with these records.
-                    Err(EngineError::Stopped) => break,
+                    // The next start continues with these records; those after them are still stored.
+                    Err(EngineError::Stopped) => continue,
                     read => read?,
                 };
                 stage_metrics.add_parsed(read.iter().filter(|read| read.page.is_some()).count());
@@ -363,6 +369,8 @@ impl Engine {
         // Its sender is dropped only when the task has ended.
         let _ = dispatching.await;
         // The record channel is closed now, so the stages end one after another.
+        let draining =
+            tokio::spawn(limit_drain(is_cut_short(&crawled), Arc::clone(&self.analysis_cancelled)));
         let _ = queueing.await;
         let ended = tokio::task::spawn_blocking(move || {
             let ends = [("appending", appending), ("reading", reading), ("applying", applying)];
@@ -370,8 +378,14 @@ impl Engine {
         })
         .await
         .map_err(|_| EngineError::StageFailed("closing"))?;
+        draining.abort();
         for end in ended {
             end?;
+        }
+        if self.analysis_cancelled.load(Ordering::Relaxed) {
+            info!(
+                "the crawl ended before all fetched pages were processed; the next start processes the rest"
+            );
         }
         crawled
     }
@@ -434,6 +448,20 @@ impl Engine {
         let rules = CrawlRules { fresh_since, ..rules_from_config(&config.crawl) };
         let started = LibraryEvent::CrawlStarted { seeds: seeds.to_vec(), rules };
         ingest.append(vec![LibraryRecord::new(first.clone(), now, RecordContent::Event(started))])
+    }
+}
+
+/// Returns `true` if a crawl reached a limit of time or disk space, so that it must end promptly.
+fn is_cut_short(crawled: &Result<CrawlSummary, EngineError>) -> bool {
+    let ended = crawled.as_ref().map(|summary| summary.ended);
+    matches!(ended, Ok(EndReason::Time | EndReason::Disk))
+}
+
+/// Abandons the records that are not applied in time.
+async fn limit_drain(is_cut_short: bool, cancelled: Arc<AtomicBool>) {
+    if is_cut_short {
+        tokio::time::sleep(DRAIN_PERIOD).await;
+        cancelled.store(true, Ordering::Relaxed);
     }
 }
 

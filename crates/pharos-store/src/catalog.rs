@@ -11,6 +11,7 @@ mod sqlite;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteId, SiteName, Timestamp};
 
@@ -21,8 +22,8 @@ pub use change::{
 };
 pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 pub use report::{
-    CatalogCounts, DueOrder, DuePage, PageDetails, PageState, PageVersion, SiteCounts, SiteReport,
-    Submission, Validators, current_version,
+    CatalogCounts, DueOrder, DuePage, ListState, ListUsage, PageDetails, PageState, PageVersion, SiteCounts,
+    SiteReport, Submission, Validators, current_version,
 };
 pub use sqlite::SqliteCatalog;
 pub use sqlite::replacement::remove_database;
@@ -30,6 +31,10 @@ pub use sqlite::replacement::remove_database;
 /// Maximum number of failed pages that a search over failure reasons scans, so that pages of the operator's desk
 /// load quickly.
 pub const MAX_FAILURES_SCANNED: usize = 20_000;
+
+/// Maximum error of the crawler's clock. Visits that are dated later than this after the present time, or after a later
+/// visit of the crawler, have a wrong date.
+pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(86_400);
 
 /// State and schedule of URLs and sites, derived from the library alone.
 ///
@@ -42,6 +47,8 @@ pub const MAX_FAILURES_SCANNED: usize = 20_000;
 /// * A page has one entry, however often it is discovered.
 /// * The current version of a page is its response with the greatest (time, position) in the order of
 ///   [`LibraryPosition::sort_key`], in whatever order responses arrive: imports deliver old captures after newer ones.
+/// * A version of the crawler is newer than versions before it that are dated more than [`CLOCK_TOLERANCE`] later: its
+///   clock was wrong. Their dates are set to that of the newer version.
 /// * Removed pages and sites stay removed, whatever changes precede or follow.
 /// * Readers see the state between two `apply` calls, never a partial batch.
 pub trait Catalog: Send + Sync {
@@ -61,7 +68,8 @@ pub trait Catalog: Send + Sync {
     fn seed_sites(&self) -> Result<Vec<SiteName>, StoreError>;
 
     /// Returns the sites with at least one page due at `now`. A page that was never fetched is due at any time. No
-    /// page of a site is due while its server requests a back-off.
+    /// page of a site is due while its server requests a back-off. A page whose last visit is in the future is due,
+    /// because the clock was wrong.
     fn due_sites(&self, now: Timestamp) -> Result<Vec<SiteId>, StoreError>;
 
     /// Returns up to `limit` pages of a site due at `now`, in the given order.
@@ -90,6 +98,10 @@ pub trait Catalog: Send + Sync {
 
     /// Returns the state of a site.
     fn site(&self, site: SiteId) -> Result<Option<SiteReport>, StoreError>;
+
+    /// Returns what limits the next sitemap or feed of a site. For the writer only: a catalog of an earlier release has
+    /// no such data until it is opened for writing.
+    fn list_state(&self, site: SiteId) -> Result<ListState, StoreError>;
 
     /// Returns the number of responses of a site since `since`.
     fn responses_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError>;

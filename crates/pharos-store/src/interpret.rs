@@ -11,6 +11,7 @@ pub mod discovery;
 pub mod guide_words;
 pub mod link_filter;
 mod outcome;
+pub mod page_list;
 pub mod refresh;
 pub mod robots;
 pub mod schedule;
@@ -25,6 +26,7 @@ use pharos_core::{Link, PageId, PageObject, PageUrl, SiteName, Timestamp};
 pub use self::discovery::redirect_target;
 use self::discovery::{PageWeights, discover_links, redirect_change, seed_change, sitemap_changes};
 pub use self::outcome::RecordOutcome;
+use self::page_list::{AdmittedList, PageList, admit_list};
 use self::refresh::RefreshClass;
 use self::robots::{robots_state, unreachable_reason};
 use self::schedule::{next_attempt, next_refresh, schedule_next_visit};
@@ -44,8 +46,8 @@ pub struct PageSummary {
     pub page: PageObject,
     /// Links to follow, without `nofollow` links.
     pub links: Vec<Link>,
-    /// URLs listed by a sitemap or a feed, with the time of the last change if given.
-    pub listed: Vec<(PageUrl, Option<Timestamp>)>,
+    /// The entries, if the page is a sitemap or a feed.
+    pub list: Option<PageList>,
     pub class: RefreshClass,
     /// Hash of the body.
     pub digest: u64,
@@ -90,6 +92,9 @@ pub fn is_searchable(page: &PageObject) -> bool {
 }
 
 /// Interprets a record. `scope` is updated with new rules, seed sites and mirrors.
+///
+/// Before a sitemap or feed is interpreted, all earlier records must be applied and the state of its site be set
+/// ([`CrawlScope::set_list_state`]); otherwise its site counts as new.
 ///
 /// `summary` is the analysis of a successful response. The content of a revisit must have been read: without it the
 /// index stays as it is.
@@ -258,11 +263,15 @@ fn response_changes(
         discovered.extend(redirect_change(scope, record, target));
     }
     let shortest = config.refresh_at_most_every;
-    let (found, links) = discover_links(scope, stored, summary, weights.as_ref(), shortest);
+    let list =
+        summary.list.as_ref().map_or_else(AdmittedList::default, |list| admit_list(scope, record, list));
+    let (found, links) = discover_links(scope, stored, summary, &list, weights.as_ref(), shortest);
     discovered.extend(found);
+    discovered.extend(list.changes);
     let next = schedule_next_visit(config, record, response, summary.class);
     let version = ResponseSummary {
         status: response.status,
+        is_live: record.attempt > 0,
         inconclusive: is_inconclusive(outcome, record),
         position: stored.position,
         digest: summary.digest,

@@ -69,12 +69,21 @@ impl Connector {
         Self::with_roots(roots, config)
     }
 
-    pub(crate) fn with_roots(mut roots: RootCertStore, config: &CrawlConfig) -> Result<Self, SettingError> {
+    pub(crate) fn with_roots(roots: RootCertStore, config: &CrawlConfig) -> Result<Self, SettingError> {
+        let resolver = HostResolver::new(HostOverrides::parse(&config.resolve, &config.connect_to)?);
+        Self::with_resolver(resolver, roots, config)
+    }
+
+    pub(crate) fn with_resolver(
+        resolver: HostResolver,
+        mut roots: RootCertStore,
+        config: &CrawlConfig,
+    ) -> Result<Self, SettingError> {
         if !config.extra_ca.is_empty() {
             add_authorities(&mut roots, &config.extra_ca)?;
         }
         Ok(Self(Arc::new(ConnectorInner {
-            resolver: HostResolver::new(HostOverrides::parse(&config.resolve, &config.connect_to)?),
+            resolver,
             tls: TlsConnector::from(Arc::new(tls_config(roots, config.http2))),
             ranges: AddressRanges::parse(config)?,
             allow_private: config.allow_private,

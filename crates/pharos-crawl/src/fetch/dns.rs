@@ -9,7 +9,7 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::op::Query;
 use hickory_resolver::proto::rr::{Name, RecordType};
-use hickory_resolver::{Hosts, TokioResolver};
+use hickory_resolver::{Hosts, ResolverBuilder, TokioResolver};
 use tracing::warn;
 
 use crate::fetch::FetchError;
@@ -34,6 +34,19 @@ pub(crate) struct HostResolver {
 impl HostResolver {
     pub(crate) fn new(overrides: HostOverrides) -> Self {
         Self { overrides, hosts: Hosts::from_system().unwrap_or_default(), resolver: OnceLock::new() }
+    }
+
+    /// Creates a resolver that queries only this name server.
+    #[cfg(test)]
+    pub(crate) fn with_name_server(server: std::net::SocketAddr) -> Self {
+        use hickory_resolver::config::{ConnectionConfig, NameServerConfig};
+        let mut connection = ConnectionConfig::udp();
+        connection.port = server.port();
+        let server = NameServerConfig::new(server.ip(), true, vec![connection]);
+        let config = ResolverConfig::from_name_servers(vec![server]);
+        let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+        let overrides = HostOverrides::parse(&[], &[]).unwrap();
+        Self { overrides, hosts: Hosts::default(), resolver: OnceLock::from(build_resolver(builder)) }
     }
 
     /// Returns the addresses and the port to connect to for the host and port of a URL.
@@ -81,10 +94,15 @@ impl HostResolver {
 }
 
 fn system_resolver() -> Result<TokioResolver, String> {
-    let mut builder = TokioResolver::builder_tokio().unwrap_or_else(|error| {
+    let builder = TokioResolver::builder_tokio().unwrap_or_else(|error| {
         warn!(%error, "cannot read the system's DNS settings: only IP addresses and /etc/hosts are resolved");
         TokioResolver::builder_with_config(ResolverConfig::default(), TokioRuntimeProvider::default())
     });
+    build_resolver(builder)
+}
+
+/// Builds a resolver with a bounded cache.
+fn build_resolver(mut builder: ResolverBuilder<TokioRuntimeProvider>) -> Result<TokioResolver, String> {
     let options = builder.options_mut();
     options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
     options.use_hosts_file = ResolveHosts::Always;

@@ -22,6 +22,7 @@ pub fn apply_changed_settings(in_force: CrawlRules, before: &CrawlConfig, now: &
     }
     take_changed!(
         scope max_depth max_redirects include exclude filter sorted_sites types guide_words parent_directories sitemaps
+        site_budget
     )
 }
 
@@ -39,6 +40,7 @@ pub fn rules_from_config(config: &CrawlConfig) -> CrawlRules {
         guide_words: config.guide_words.clone(),
         parent_directories: config.parent_directories,
         sitemaps: config.sitemaps,
+        site_budget: config.site_budget,
         fresh_since: None,
     }
 }

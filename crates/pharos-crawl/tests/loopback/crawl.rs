@@ -574,3 +574,31 @@ async fn a_trap_stays_within_its_budget_however_late_records_are_applied() {
     engine.lag = Some(Duration::from_millis(5));
     assert_eq!(engine.crawl().await.unwrap().pages, 7);
 }
+
+/// A clock that is wrong by ten years.
+struct FutureClock;
+
+impl Clock for FutureClock {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus(Duration::from_secs(3650 * 86_400))
+    }
+}
+
+#[tokio::test]
+async fn pages_of_a_clock_in_the_future_are_fetched_again_when_it_is_right() {
+    let server = TestServer::start(|_, path| match path {
+        "/robots.txt" => not_found(),
+        "/" => page("<a href=\"/a\">"),
+        _ => page("x"),
+    })
+    .await;
+    let mut engine = TestEngine::new(config(), &[server.url("/")]);
+    engine.clock = Arc::new(FutureClock);
+    assert_eq!(engine.crawl().await.unwrap().pages, 2);
+    assert_eq!(engine.crawl().await.unwrap().pages, 0);
+    engine.clock = Arc::new(SystemClock);
+    assert_eq!(engine.crawl().await.unwrap().pages, 2, "{:?}", server.paths());
+    assert_eq!(engine.crawl().await.unwrap().pages, 0, "once");
+    let page = engine.page_details(&server.url("/a")).unwrap();
+    assert!(page.visited_at.unwrap() <= SystemClock.now() && page.visits == 2, "{page:?}");
+}

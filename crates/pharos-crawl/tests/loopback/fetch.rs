@@ -152,6 +152,81 @@ async fn a_server_without_tls_is_reported() {
 }
 
 #[tokio::test]
+async fn absurd_status_codes_are_not_http() {
+    let server = TestServer::start(|_, path| {
+        let status = path.trim_start_matches('/');
+        ServerAction::Close(format!("HTTP/1.1 {status} X\r\nContent-Length: 1\r\n\r\nx").into_bytes())
+    })
+    .await;
+    for status in ["-200", "-1", "0", "000", "099", "20", "1000", "65736", "99999999999", "2e2", "ok"] {
+        let error = reason(&config(), server.url(&format!("/{status}")).as_str()).await;
+        assert_eq!(error, "response is not HTTP", "{status}");
+    }
+    for status in [299, 600, 999] {
+        let response = get(&config(), server.url(&format!("/{status}")).as_str()).await.unwrap();
+        assert_eq!((response.status, response.body.as_slice()), (status, b"x".as_slice()));
+    }
+}
+
+/// Starts a server that reads the beginning of a request, sends `first` once and `then` without end, with a pause
+/// before each.
+async fn endless(first: &'static [u8], then: &'static [u8], pause: Duration) -> std::net::SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let _ = stream.read(&mut [0; 4096]).await;
+                let _ = stream.write_all(first).await;
+                while !then.is_empty() && stream.write_all(then).await.is_ok() {
+                    tokio::time::sleep(pause).await;
+                }
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn endless_headers_and_interim_responses_end() {
+    let hasty = CrawlConfig { first_byte_timeout: Duration::from_millis(300), ..config() };
+    for interim in [
+        &b"HTTP/1.1 100 Continue\r\n\r\n"[..],
+        b"HTTP/1.1 102 Processing\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n",
+    ] {
+        for pause in [Duration::ZERO, Duration::from_millis(5)] {
+            let address = endless(b"", interim, pause).await;
+            let error = reason(&hasty, &format!("http://{address}/")).await;
+            assert_eq!(error, "timed out after 0.3 s waiting for a response");
+        }
+    }
+    for field in [&b"X-Again: again\r\n"[..], b"again and again "] {
+        let address = endless(b"HTTP/1.1 200 OK\r\nX: ", field, Duration::ZERO).await;
+        let error = reason(&config(), &format!("http://{address}/")).await;
+        assert_eq!(error, "response header exceeds 128 KB");
+    }
+}
+
+#[tokio::test]
+async fn broken_tls_handshakes_are_reported() {
+    /// The beginning of a record with a ServerHello of 118 bytes.
+    const SERVER_HELLO: &[u8] = &[0x16, 3, 3, 0, 122, 2, 0, 0, 118, 3, 3];
+    let hasty = CrawlConfig { connect_timeout: Duration::from_millis(300), ..config() };
+    let cut = endless(SERVER_HELLO, b"", Duration::ZERO).await;
+    let error = reason(&hasty, &format!("https://{cut}/")).await;
+    assert!(error.starts_with("connection "), "{error}");
+    let slow = endless(SERVER_HELLO, &[0], Duration::from_millis(50)).await;
+    assert_eq!(reason(&hasty, &format!("https://{slow}/")).await, "timed out after 0.3 s connecting");
+    let refusing = endless(&[0x15, 3, 3, 0, 2, 2, 40], b"", Duration::ZERO).await;
+    let error = reason(&hasty, &format!("https://{refusing}/")).await;
+    assert!(error.starts_with("tls: ") && error.contains("alert"), "{error}");
+    let flood = endless(SERVER_HELLO, &[0xff; 4096], Duration::ZERO).await;
+    let error = reason(&hasty, &format!("https://{flood}/")).await;
+    assert!(error.starts_with("tls: "), "{error}");
+}
+
+#[tokio::test]
 async fn connections_are_kept_and_a_stale_one_is_replaced() {
     let requested = AtomicUsize::new(0);
     let server = TestServer::start(move |_, _| match requested.fetch_add(1, Ordering::SeqCst) {

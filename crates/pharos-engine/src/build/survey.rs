@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteId, Timestamp};
-use pharos_store::catalog::Removal;
+use pharos_store::catalog::{CLOCK_TOLERANCE, Removal};
 use pharos_store::interpret::{RecordOutcome, redirect_target};
 use pharos_store::{Library, RecordContent, StoreError, StoredRecord};
 use tracing::warn;
@@ -64,6 +64,12 @@ fn order((at, position): (Timestamp, LibraryPosition)) -> (Timestamp, u64) {
     (at, position.sort_key())
 }
 
+/// Returns `true` if a version cannot be of this time, because the crawler stored a later one at `at`: its clock was
+/// wrong.
+fn is_misdated(version: Timestamp, at: Timestamp) -> bool {
+    version > at.plus(CLOCK_TOLERANCE)
+}
+
 /// Collects the survey from records in library order.
 #[derive(Default)]
 pub(crate) struct Surveyor {
@@ -108,7 +114,11 @@ impl Surveyor {
                 *last = at.max(*last);
             }
             RecordOutcome::Refused => {
-                if self.current.get(&id).is_some_and(|(current, _)| *current <= at) {
+                if self
+                    .current
+                    .get(&id)
+                    .is_some_and(|(current, _)| *current <= at || is_misdated(*current, at))
+                {
                     self.refused.insert(id);
                 }
             }
@@ -133,7 +143,11 @@ impl Surveyor {
         {
             self.redirects.insert(id, (stored.position, target));
         }
-        if self.current.get(&id).is_none_or(|current| order(*current) < order(version)) {
+        let is_newer = |current: (Timestamp, LibraryPosition)| {
+            order(current) < order(version)
+                || (record.attempt > 0 && is_misdated(current.0, record.at) && current.1 < stored.position)
+        };
+        if self.current.get(&id).is_none_or(|current| is_newer(*current)) {
             self.current.insert(id, version);
             self.refused.remove(&id);
         }
@@ -208,6 +222,25 @@ mod tests {
 
     fn first_seen(contents: impl IntoIterator<Item = RecordContent>) -> Option<i64> {
         seen(contents).0
+    }
+
+    #[test]
+    fn versions_of_a_clock_that_was_wrong_are_superseded() {
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let day = |days: i64| Timestamp::from_millis(days * 86_400_000);
+        let current = |days: &[i64], attempt| {
+            let mut surveyor = Surveyor::default();
+            for (offset, at) in (1..).zip(days) {
+                let record =
+                    LibraryRecord { attempt, ..LibraryRecord::new(url.clone(), day(*at), answer(200)) };
+                let position = LibraryPosition::new(1, offset);
+                surveyor.add(&StoredRecord { position, next: position, record });
+            }
+            surveyor.finish().current[&url.id()].0
+        };
+        assert_eq!(current(&[3650, 1], 1), day(1), "the crawler fetches in the order of time");
+        assert_eq!(current(&[3650, 1], 0), day(3650), "imports are in any order");
+        assert_eq!(current(&[2, 1], 1), day(2), "a small difference is no error");
     }
 
     #[test]

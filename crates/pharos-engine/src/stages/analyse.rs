@@ -13,10 +13,11 @@ use pharos_core::work::WorkExceeded;
 use pharos_core::{PageObject, PageType, PageUrl, Timestamp};
 use pharos_crawl::rules::budget::compute_sketch;
 use pharos_graph::duplicates::{MinHashSignature, min_hash_signature};
-use pharos_html::Feed;
+use pharos_html::{Feed, FeedKind};
 use pharos_index::IndexDocument;
 use pharos_store::derived::DerivedRecord;
 use pharos_store::interpret::PageSummary;
+use pharos_store::interpret::page_list::PageList;
 use pharos_store::interpret::refresh::RefreshClass;
 use pharos_store::interpret::status::is_success;
 use pharos_store::{Library, RawResponse, RecordContent, StoredRecord};
@@ -129,7 +130,7 @@ fn summarise(
     let sketch = compute_sketch(&page.text);
     let signature = if depth == AnalysisDepth::Everything { min_hash_signature(&page.text) } else { None };
     let digest = xxh3_64(body);
-    let summary = PageSummary { page, links, listed: Vec::new(), class, digest, text, quarantine: None };
+    let summary = PageSummary { page, links, list: None, class, digest, text, quarantine: None };
     AnalysedPage { summary, sketch, signature }
 }
 
@@ -157,10 +158,14 @@ fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> AnalysedPag
         page_type: PageType::Hub,
         ..PageObject::default()
     };
-    let listed = feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect();
+    let list = PageList {
+        is_index: feed.kind == FeedKind::SitemapIndex,
+        entries: feed.entries.into_iter().map(|entry| (entry.url, entry.modified)).collect(),
+        bytes: body.len() as u64,
+    };
     let (class, digest) = (RefreshClass::Feed, xxh3_64(body));
-    let summary =
-        PageSummary { page, links: Vec::new(), listed, class, digest, text: digest, quarantine: None };
+    let (links, list) = (Vec::new(), Some(list));
+    let summary = PageSummary { page, links, list, class, digest, text: digest, quarantine: None };
     AnalysedPage { summary, sketch: None, signature: None }
 }
 
@@ -190,6 +195,11 @@ impl AnalysedPage {
 }
 
 impl AnalysedRecord {
+    /// Returns `true` for a sitemap or feed.
+    pub(crate) fn is_list(&self) -> bool {
+        self.page.as_ref().is_some_and(|analysed| analysed.summary.list.is_some())
+    }
+
     /// Returns the index document of the page, if the record has one.
     pub(crate) fn document(&self) -> Option<IndexDocument> {
         let (record, analysed) = (&self.stored.record, self.page.as_ref()?);

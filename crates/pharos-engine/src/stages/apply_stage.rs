@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use pharos_core::config::Config;
@@ -37,6 +38,8 @@ pub(crate) struct RecordApplier {
     derived: Option<DerivedWriter>,
     index: Option<IndexUpdater>,
     carry: CarryOver,
+    /// Becomes `true` when no further record is applied; the next start replays the rest.
+    abandoned: Arc<AtomicBool>,
 }
 
 struct IndexUpdater {
@@ -77,7 +80,13 @@ impl RecordApplier {
         };
         let catalog_at = catalog.applied_positions()?;
         let generations = stores.generations();
-        Ok(Self { config, stores, generations, catalog, scope, catalog_at, derived, index, carry })
+        let abandoned = Arc::default();
+        Ok(Self { config, stores, generations, catalog, scope, catalog_at, derived, index, carry, abandoned })
+    }
+
+    /// Applies nothing more once `abandoned` becomes `true`.
+    pub(crate) fn abandon_when(&mut self, abandoned: Arc<AtomicBool>) {
+        self.abandoned = abandoned;
     }
 
     /// Returns the positions from which the library must be replayed for every store to catch up.
@@ -99,12 +108,36 @@ impl RecordApplier {
     }
 
     /// Applies a group of records and returns the outcome that the crawler needs.
+    ///
+    /// A sitemap or feed is applied alone: the pages it may add depend on the state of the catalog after all earlier
+    /// records, and it may have tens of thousands of entries.
     pub(crate) fn apply(&mut self, group: Vec<AnalysedRecord>) -> Result<AppliedRecords, EngineError> {
+        let mut report = AppliedRecords::default();
+        let mut rest = group.into_iter().peekable();
+        while rest.peek().is_some() && !self.abandoned.load(Ordering::Relaxed) {
+            let mut part: Vec<AnalysedRecord> = Vec::new();
+            while let Some(read) = rest.next_if(|read| part.is_empty() || !read.is_list()) {
+                let is_list = read.is_list();
+                part.push(read);
+                if is_list {
+                    break;
+                }
+            }
+            report.merge(self.apply_part(part)?);
+        }
+        Ok(report)
+    }
+
+    /// Applies one list, or records without lists, in one transaction.
+    fn apply_part(&mut self, group: Vec<AnalysedRecord>) -> Result<AppliedRecords, EngineError> {
         let mut report = AppliedRecords::default();
         let Some(end) = group.last().map(|r| r.stored.next) else { return Ok(report) };
         let (mut all, mut effects) = (Vec::new(), Vec::with_capacity(group.len()));
         let config = Arc::clone(&self.config.borrow());
         let rules_before = self.scope.rules().clone();
+        if group[0].is_list() && !self.catalog_at.covers(end) {
+            self.scope.set_list_state(self.catalog.list_state(group[0].stored.record.url.id().site())?);
+        }
         // Records the catalog has already applied must not reinstate the rules in force at that time.
         let mut replay_scope = self.catalog_at.covers(group[0].stored.next).then(|| self.scope.clone());
         for read in &group {

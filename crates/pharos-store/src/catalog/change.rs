@@ -4,7 +4,7 @@ use pharos_core::config::LinkScope;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::Validators;
+use super::{ListUsage, Validators};
 
 /// Rules of a crawl: scope, limits and filters. An operator's decision, recorded in the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,13 @@ pub struct CrawlRules {
     pub parent_directories: bool,
     #[serde(default)]
     pub sitemaps: bool,
+    /// Pages of a site without new content. Limits the pages that lists add; 0 means no limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub site_budget: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// All pages of the seeds' hosts. A rule that a record does not contain has this default, so that older crawls are
@@ -59,6 +66,7 @@ impl Default for CrawlRules {
             guide_words: Vec::new(),
             parent_directories: false,
             sitemaps: false,
+            site_budget: 0,
             fresh_since: None,
         }
     }
@@ -124,6 +132,8 @@ pub enum CatalogChange {
         rule: String,
         links: u64,
     },
+    /// A sitemap or feed was read: usage of the list limits of its site, including this list.
+    Listed { site: SiteName, usage: ListUsage },
     /// A visitor submitted a page, which waits for an operator's decision.
     Submitted { url: PageUrl, at: Timestamp },
     /// An operator's decision on a submitted page.
@@ -149,6 +159,7 @@ impl CatalogChange {
             | CatalogChange::BackOff { .. }
             | CatalogChange::Recrawl { whole_site: true, .. }
             | CatalogChange::Filtered { .. }
+            | CatalogChange::Listed { .. }
             | CatalogChange::Submitted { .. }
             | CatalogChange::Decided { .. } => None,
         }
@@ -180,7 +191,7 @@ pub struct DiscoveredLink {
     pub url: PageUrl,
     /// Link distance from a seed.
     pub depth: u32,
-    /// Number of consecutive redirects that led here.
+    /// Number of consecutive redirects, or of nested sitemap indexes, that led here.
     pub hops: u32,
     /// First URL of those redirects.
     pub origin: Option<String>,
@@ -223,6 +234,9 @@ impl DiscoveredLink {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResponseSummary {
     pub status: u16,
+    /// `true` if the crawler received the response, and `false` if it was imported. Responses of the crawler arrive in
+    /// the order of their times, unless its clock was wrong.
+    pub is_live: bool,
     /// `true` if the page is what it was before: an error that may be temporary.
     pub inconclusive: bool,
     /// Position of the response in the library.

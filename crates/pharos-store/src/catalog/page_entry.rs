@@ -11,7 +11,8 @@
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 
 use super::{
-    CatalogChange, DiscoveredLink, PageDetails, PageState, Removal, ResponseSummary, Validators, VisitOutcome,
+    CLOCK_TOLERANCE, CatalogChange, DiscoveredLink, PageDetails, PageState, Removal, ResponseSummary,
+    Validators, VisitOutcome,
 };
 use crate::interpret::status::StatusMeaning;
 
@@ -250,6 +251,22 @@ impl PageEntry {
         sooner
     }
 
+    /// Returns `true` if a later response of the crawler proves that the dates of the page are wrong.
+    pub(super) fn is_misdated(&self, at: Timestamp, outcome: &VisitOutcome) -> bool {
+        let VisitOutcome::Responded(new) = outcome else { return false };
+        let latest = Some(at.plus(CLOCK_TOLERANCE));
+        let current = self.response.as_ref().map(|current| current.position.sort_key());
+        new.is_live
+            && Some(new.position.sort_key()) > current
+            && (self.visited_at > latest || self.settled_at > latest)
+    }
+
+    /// Sets dates after `at` to `at`.
+    fn correct_dates(&mut self, at: Timestamp) {
+        self.visited_at = self.visited_at.min(Some(at));
+        self.settled_at = self.settled_at.min(Some(at));
+    }
+
     /// Applies a visit. The discovery path stays unchanged.
     fn apply_visit(
         &mut self,
@@ -258,6 +275,14 @@ impl PageEntry {
         next_due: Option<Timestamp>,
         new_version: bool,
     ) {
+        if self.is_misdated(at, outcome) {
+            self.correct_dates(at);
+        }
+        // Only the crawler fails. The content keeps its date until there is a response.
+        let is_failure = !matches!(outcome, VisitOutcome::Responded(_));
+        if is_failure && self.visited_at > Some(at.plus(CLOCK_TOLERANCE)) {
+            self.visited_at = Some(at);
+        }
         let is_last = Some(at) >= self.last_event_at();
         self.visited_at = self.visited_at.max(Some(at));
         match outcome {

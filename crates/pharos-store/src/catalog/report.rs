@@ -199,6 +199,28 @@ pub struct SiteReport {
     pub not_before: Option<Timestamp>,
 }
 
+/// Usage of the limits of sitemaps and feeds by a site, within one hour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListUsage {
+    /// Hours since 1970.
+    pub hour: i64,
+    /// Number of lists read.
+    pub lists: u64,
+    /// Number of their entries that were followed.
+    pub entries: u64,
+    pub bytes: u64,
+}
+
+/// State of a site that limits the entries of its next sitemap or feed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListState {
+    pub usage: ListUsage,
+    /// Number of known pages.
+    pub pages: u64,
+    /// Number of stored pages.
+    pub stored: u64,
+}
+
 /// A page submitted by a visitor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Submission {

@@ -127,6 +127,15 @@ CREATE TABLE filtered (
     links INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Usage of the limits of sitemaps and feeds, by site, within one hour.
+CREATE TABLE lists (
+    site INTEGER PRIMARY KEY,
+    hour INTEGER NOT NULL,                  -- hours since 1970
+    lists INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    bytes INTEGER NOT NULL
+) STRICT;
+
 -- Pages submitted by visitors.
 CREATE TABLE submissions (
     url TEXT PRIMARY KEY,

@@ -22,9 +22,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use super::{
-    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, LocalCatalog,
-    PageDetails, PageFailure, PageFailureQuery, PageVersion, Removal, RobotsFile, RobotsState, SiteCounts,
-    SiteList, SiteQuery, SiteReport, SiteRow, Submission,
+    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, ListState, ListUsage,
+    LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, Removal, RobotsFile, RobotsState,
+    SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission,
 };
 use crate::StoreError;
 use crate::catalog::page_entry::PageEntry;
@@ -271,13 +271,20 @@ impl Catalog for SqliteCatalog {
 
     fn due_sites(&self, now: Timestamp) -> Result<Vec<SiteId>, StoreError> {
         self.query_all(
-            "SELECT id FROM sites s
-             WHERE coalesce(not_before, ?1) <= ?1 AND (
+            concat!(
+                "SELECT id FROM sites s WHERE ",
+                due::may_be_requested!(),
+                " AND (
                 EXISTS (SELECT 1 FROM pages p
                         WHERE p.site = s.site AND state = 0 AND (s.alias >> p.https) & 1 = 0)
                 OR EXISTS (SELECT 1 FROM pages p
-                           WHERE p.site = s.site AND due <= ?1 AND (s.alias >> p.https) & 1 = 0))",
-            [now.millis()],
+                           WHERE p.site = s.site AND due <= ?1 AND (s.alias >> p.https) & 1 = 0)
+                OR (s.visited_at > ?2 AND EXISTS (
+                    SELECT 1 FROM visits v JOIN pages p USING (site, page)
+                    WHERE v.site = s.site AND v.visited_at > ?2 AND p.due IS NOT NULL
+                        AND (s.alias >> p.https) & 1 = 0)))"
+            ),
+            [now.millis(), due::latest_credible(now)],
             |r| r.get::<_, i64>(0).map(|s| SiteId(s.cast_unsigned())),
         )
     }
@@ -330,6 +337,21 @@ impl Catalog for SqliteCatalog {
                 })
             },
         )
+    }
+
+    fn list_state(&self, site: SiteId) -> Result<ListState, StoreError> {
+        let state = self.query_one(
+            "SELECT s.pages, s.stored, l.hour, l.lists, l.entries, l.bytes
+             FROM sites s LEFT JOIN lists l USING (site) WHERE s.id = ?1",
+            [signed(site.0)],
+            |r| {
+                let number = |column| r.get::<_, Option<u64>>(column).map(Option::unwrap_or_default);
+                let hour = r.get::<_, Option<i64>>(2)?.unwrap_or_default();
+                let usage = ListUsage { hour, lists: number(3)?, entries: number(4)?, bytes: number(5)? };
+                Ok(ListState { usage, pages: r.get(0)?, stored: r.get(1)? })
+            },
+        )?;
+        Ok(state.unwrap_or_default())
     }
 
     fn responses_since(&self, site: SiteId, since: Timestamp) -> Result<u64, StoreError> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pharos_core::config::{CrawlConfig, StrategyName};
 use pharos_core::{PageObject, PageUrl, Timestamp};
 
+use super::page_list::AdmittedList;
 use super::robots::RobotsRules;
 use super::scope::{CrawlScope, check_page_url};
 use super::seen_set::SeenState;
@@ -62,6 +63,7 @@ pub(super) fn discover_links(
     scope: &mut CrawlScope,
     stored: &StoredRecord,
     summary: &PageSummary,
+    list: &AdmittedList<'_>,
     weights: Option<&PageWeights<'_>>,
     shortest: Duration,
 ) -> (Vec<CatalogChange>, u32) {
@@ -74,52 +76,55 @@ pub(super) fn discover_links(
     let mut seen = HashSet::from([record.url.id()]);
     let mut refused: BTreeMap<String, u64> = BTreeMap::new();
     let mut changes = Vec::new();
-    let links = summary.links.iter().map(|link| (&link.url, link.anchor.as_str(), None));
+    let links = summary.links.iter().map(|link| (&link.url, link.anchor.as_str(), None, 0));
     // Modification times of a list count only within the shortest revisit interval.
     let latest = record.at.minus(shortest);
-    let listed = summary.listed.iter().map(|(url, modified)| (url, "", modified.map(|m| m.min(latest))));
-    let mut add_link = |scope: &mut CrawlScope, url: PageUrl, anchor: &str, modified: Option<Timestamp>| {
-        let id = url.id();
-        if !seen.insert(id) {
-            return;
-        }
-        match scope.admits(&url) {
-            Err(refusal) => {
-                if let Some(rule) = refusal.counter_name() {
-                    *refused.entry(rule).or_default() += 1;
+    let listed =
+        list.entries.iter().map(|(url, modified)| (url, "", modified.map(|m| m.min(latest)), list.hops));
+    let mut add_link =
+        |scope: &mut CrawlScope, url: PageUrl, anchor: &str, modified: Option<Timestamp>, hops: u32| {
+            let id = url.id();
+            if !seen.insert(id) {
+                return;
+            }
+            match scope.admits(&url) {
+                Err(refusal) => {
+                    if let Some(rule) = refusal.counter_name() {
+                        *refused.entry(rule).or_default() += 1;
+                    }
+                }
+                // A page modified after the last visit is due, as is every page last visited before a batch crawl.
+                Ok(()) => {
+                    let stale_before = modified.max(scope.fresh_since());
+                    let counted = weights.is_some_and(|w| w.counts_links);
+                    followed_links += 1;
+                    // Weights need every link, also to known pages.
+                    let seen_state = scope.check_seen(id, depth);
+                    if weights.is_none() && modified.is_none() && seen_state == SeenState::Known {
+                        return;
+                    }
+                    let mut found = DiscoveredLink {
+                        anchor: anchor[..anchor.floor_char_boundary(MAX_ANCHOR)].to_string(),
+                        from: Some((record.url.id(), stored.position)),
+                        hops,
+                        counted,
+                        stale_before,
+                        likely_new: seen_state == SeenState::New,
+                        ..DiscoveredLink::new(url, depth, record.at)
+                    };
+                    found.weight = weights.map_or(0, |w| w.link_weight(&found, modified.is_some()));
+                    changes.push(CatalogChange::Found(found));
                 }
             }
-            // A page modified after the last visit is due, as is every page last visited before a batch crawl.
-            Ok(()) => {
-                let stale_before = modified.max(scope.fresh_since());
-                let counted = weights.is_some_and(|w| w.counts_links);
-                followed_links += 1;
-                // Weights need every link, also to known pages.
-                let seen_state = scope.check_seen(id, depth);
-                if weights.is_none() && modified.is_none() && seen_state == SeenState::Known {
-                    return;
-                }
-                let mut found = DiscoveredLink {
-                    anchor: anchor[..anchor.floor_char_boundary(MAX_ANCHOR)].to_string(),
-                    from: Some((record.url.id(), stored.position)),
-                    counted,
-                    stale_before,
-                    likely_new: seen_state == SeenState::New,
-                    ..DiscoveredLink::new(url, depth, record.at)
-                };
-                found.weight = weights.map_or(0, |w| w.link_weight(&found, modified.is_some()));
-                changes.push(CatalogChange::Found(found));
-            }
-        }
-    };
-    for (url, anchor, modified) in links.chain(listed) {
+        };
+    for (url, anchor, modified, hops) in links.chain(listed) {
         let url = scope.canonical(url.clone());
         if scope.rules().parent_directories {
             for above in url.parents().take(MAX_PARENTS) {
-                add_link(scope, above, "", None);
+                add_link(scope, above, "", None, 0);
             }
         }
-        add_link(scope, url, anchor, modified);
+        add_link(scope, url, anchor, modified, hops);
     }
     changes.extend(refused.into_iter().map(|(rule, links)| CatalogChange::Filtered { rule, links }));
     (changes, followed_links)

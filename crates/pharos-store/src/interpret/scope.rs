@@ -8,6 +8,7 @@ use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
 
 use super::link_filter::LinkFilter;
 use super::seen_set::{SeenSet, SeenState};
+use crate::catalog::ListState;
 use crate::{Catalog, CrawlRules, RecordKind, StoreError};
 
 /// The rules in force and the seed sites.
@@ -22,6 +23,8 @@ pub struct CrawlScope {
     aliases: HashMap<PageUrl, PageUrl>,
     /// Links recently passed to the catalog; they need not be passed again.
     seen: SeenSet,
+    /// State of the site whose sitemap or feed is interpreted next.
+    list_state: ListState,
 }
 
 /// Reason why a link or redirect is not followed.
@@ -100,7 +103,15 @@ impl CrawlScope {
     pub fn new(rules: CrawlRules) -> Self {
         let filter = LinkFilter::new(&rules);
         let seen = SeenSet::new(ByteSize(0));
-        Self { rules, seen, filter, sites: HashSet::new(), domains: HashSet::new(), aliases: HashMap::new() }
+        Self {
+            rules,
+            seen,
+            filter,
+            sites: HashSet::new(),
+            domains: HashSet::new(),
+            aliases: HashMap::new(),
+            list_state: ListState::default(),
+        }
     }
 
     /// Returns the rules in force.
@@ -189,6 +200,15 @@ impl CrawlScope {
             self.seen.insert(page);
         }
         state
+    }
+
+    /// Sets the state of the site whose sitemap or feed is interpreted next.
+    pub fn set_list_state(&mut self, state: ListState) {
+        self.list_state = state;
+    }
+
+    pub(super) fn take_list_state(&mut self) -> ListState {
+        std::mem::take(&mut self.list_state)
     }
 
     /// Returns `true` if this page is on a mirror of another site.

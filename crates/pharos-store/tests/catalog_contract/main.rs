@@ -34,7 +34,8 @@ use removal::{
 use scheduling::{
     adding_a_seed_again_retries_it, back_offs_are_respected, due_pages_come_in_the_requested_order,
     failures_are_scheduled_and_reported, mirrors_are_not_fetched, pages_come_due_breadth_first_and_once,
-    stale_pages_are_due_again, the_least_recently_visited_sites_come_first,
+    pages_dated_in_the_future_are_due, stale_pages_are_due_again,
+    the_least_recently_visited_sites_come_first,
 };
 
 #[test]
@@ -70,6 +71,7 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         changes_and_new_links_are_counted,
         stale_pages_are_due_again,
         back_offs_are_respected,
+        pages_dated_in_the_future_are_due,
         mirrors_are_not_fetched,
         links_to_a_page_add_to_its_weight,
         submissions_wait_for_a_decision,

@@ -221,3 +221,42 @@ pub(super) fn mirrors_are_not_fetched(path: &Path, open: Open<'_>) {
     assert_eq!(catalog.due_pages(https.site().id(), at(9), DueOrder::Nearest, 9).unwrap().len(), 3);
     assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
 }
+
+pub(super) fn pages_dated_in_the_future_are_due(path: &Path, open: Open<'_>) {
+    const DAY: i64 = 86_400;
+    let catalog = open(path);
+    let live = |path: &str, seconds: i64, offset| {
+        let VisitOutcome::Responded(response) = answer(200, offset) else { panic!("no response") };
+        let outcome = VisitOutcome::Responded(ResponseSummary { is_live: true, ..response });
+        visited(path, seconds, outcome, Some(at(seconds + 7 * DAY)))
+    };
+    let future = 3650 * DAY;
+    let back_off = CatalogChange::BackOff { site: url("/").site(), at: at(future), until: at(future + 3600) };
+    let changes = [seed("/", 1), live("/", future, 10), live("/right", DAY, 20), back_off];
+    catalog.apply(&changes, &position(30).into()).unwrap();
+    let site = url("/").site().id();
+    let due = |seconds: i64| {
+        let pages = catalog.due_pages(site, at(seconds), DueOrder::Nearest, 9).unwrap();
+        let random = catalog.due_pages(site, at(seconds), DueOrder::Random(7), 9).unwrap();
+        assert_eq!(pages.len(), random.len());
+        assert_eq!(!pages.is_empty(), !catalog.due_sites(at(seconds)).unwrap().is_empty());
+        pages.iter().map(|page| page.url.path_and_query().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(due(2 * DAY), ["/"], "the clock was wrong");
+    let failure = VisitOutcome::Failed { reason: "timed out".into(), attempt: 1 };
+    catalog.apply(&[visited("/", 2 * DAY, failure, Some(at(2 * DAY + 60)))], &position(40).into()).unwrap();
+    assert!(due(2 * DAY + 1).is_empty(), "a failed attempt is not repeated at once");
+    catalog.apply(&[live("/", 2 * DAY + 60, 50)], &position(60).into()).unwrap();
+    assert!(due(2 * DAY + 61).is_empty());
+    assert_eq!(due(2 * DAY + 60 + 7 * DAY), ["/", "/right"]);
+    let page = catalog.page(url("/").id()).unwrap().unwrap();
+    assert_eq!((page.position, page.visited_at), (Some(position(50)), Some(at(2 * DAY + 60))));
+    let versions = catalog.versions(url("/").id()).unwrap();
+    assert_eq!(
+        versions.iter().map(|version| version.position).collect::<Vec<_>>(),
+        [position(50), position(10)]
+    );
+    // An import of an old capture is still only a version.
+    catalog.apply(&[answered("/right", -DAY, 70)], &position(80).into()).unwrap();
+    assert_eq!(catalog.page(url("/right").id()).unwrap().unwrap().position, Some(position(20)));
+}

@@ -13,7 +13,8 @@ use super::recrawl::recrawl_site;
 use super::rows::{page_columns, read_page, signed, state_number};
 use crate::catalog::page_entry::{self, PageEntry};
 use crate::catalog::{
-    ApplyResult, CatalogChange, DiscoveredLink, PageState, Removal, RobotsFile, RobotsState, VisitOutcome,
+    ApplyResult, CatalogChange, DiscoveredLink, ListUsage, PageState, Removal, RobotsFile, RobotsState,
+    VisitOutcome,
 };
 
 /// Applies all changes within the caller's transaction.
@@ -174,7 +175,7 @@ impl<'c> ChangeBatch<'c> {
                      WHERE site = ?1",
                 )?
                 .execute([site.number])?;
-            for table in ["pages", "visits", "versions"] {
+            for table in ["pages", "visits", "versions", "lists"] {
                 self.connection
                     .prepare_cached(&format!("DELETE FROM {table} WHERE site = ?1"))?
                     .execute([site.number])?;
@@ -217,6 +218,11 @@ impl<'c> ChangeBatch<'c> {
                             "INSERT INTO filtered VALUES (?1, ?2) ON CONFLICT DO UPDATE SET links = links + ?2",
                         )?
                         .execute(params![rule, i64::try_from(*links).unwrap_or(i64::MAX)])?;
+                    continue;
+                }
+                CatalogChange::Listed { site, usage } => {
+                    let slot = self.slot(site.id(), || site.clone())?;
+                    self.save_list_usage(slot, *usage)?;
                     continue;
                 }
                 CatalogChange::Submitted { url, at } => {
@@ -314,6 +320,12 @@ impl<'c> ChangeBatch<'c> {
         let mut now = before.clone();
         for change in group.iter().map(|e| &changes[e.change]) {
             let removed = now.as_ref().is_some_and(|page| page.state == PageState::Removed);
+            if let (Some(page), CatalogChange::Visited { at, outcome, .. }) = (&now, change)
+                && !removed
+                && page.is_misdated(*at, outcome)
+            {
+                self.correct_version_dates(entry, *at)?;
+            }
             let new_version = !removed && self.add_version(entry, change)?;
             let effect = page_entry::apply_change(&mut now, change, new_version);
             self.sites[entry.slot].due |= effect.due;
@@ -482,6 +494,23 @@ impl<'c> ChangeBatch<'c> {
         Ok(())
     }
 
+    fn save_list_usage(&self, slot: usize, usage: ListUsage) -> rusqlite::Result<()> {
+        let ListUsage { hour, lists, entries, bytes } = usage;
+        let number = |number| i64::try_from(number).unwrap_or(i64::MAX);
+        if !self.sites[slot].removed {
+            self.connection
+                .prepare_cached("INSERT OR REPLACE INTO lists VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute(params![
+                    self.sites[slot].number,
+                    hour,
+                    number(lists),
+                    number(entries),
+                    number(bytes)
+                ])?;
+        }
+        Ok(())
+    }
+
     fn save_submission(&self, url: &PageUrl, at: Timestamp, accepted: Option<bool>) -> rusqlite::Result<()> {
         // A submission that was decided is not reopened.
         self.connection
@@ -560,6 +589,14 @@ impl<'c> ChangeBatch<'c> {
                     page.state.is_problem().then(|| state_number(page.state)),
                 ])?;
         }
+        Ok(())
+    }
+
+    /// Sets the dates of versions after `at` to `at`.
+    fn correct_version_dates(&self, entry: PageChange, at: Timestamp) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached("UPDATE versions SET at = ?3 WHERE site = ?1 AND page = ?2 AND at > ?3")?
+            .execute([entry.site, entry.page, at.millis()])?;
         Ok(())
     }
 

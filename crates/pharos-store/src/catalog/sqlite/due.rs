@@ -1,12 +1,15 @@
 //! Queries for due pages of a site in the order required by a crawl strategy.
 
+use std::time::Duration;
+
 use pharos_core::{PageId, SiteId, Timestamp};
 use rusqlite::{Row, params};
 
 use super::rows::{read_url, signed};
 use super::{SqliteCatalog, sql_limit};
 use crate::StoreError;
-use crate::catalog::{DueOrder, DuePage, Validators};
+use crate::catalog::{CLOCK_TOLERANCE, DueOrder, DuePage, Validators};
+use crate::interpret::schedule::MAX_REQUESTED_WAIT;
 use crate::interpret::status::StatusMeaning;
 
 /// Columns read by [`read_due`], from `pages p LEFT JOIN visits v`.
@@ -15,6 +18,19 @@ macro_rules! due_columns {
         "p.path, p.https, p.depth, p.hops, p.origin, coalesce(v.attempts, 0), p.weight,
              v.position IS NOT NULL, p.found_at, v.etag, v.modified, v.status"
     };
+}
+
+/// Condition on `sites`: the server requests no back-off at `?1`. One that ends after `?2` has a wrong date.
+macro_rules! may_be_requested {
+    () => {
+        "(coalesce(not_before, ?1) <= ?1 OR not_before > ?2)"
+    };
+}
+pub(super) use may_be_requested;
+
+/// Returns the latest date that a visit, or a back-off requested by a server, can have at `now`.
+pub(super) fn latest_credible(now: Timestamp) -> i64 {
+    now.plus(MAX_REQUESTED_WAIT.max(CLOCK_TOLERANCE)).plus(Duration::from_secs(3600)).millis()
 }
 
 /// Returns pages of a site due at `now`, in the given order.
@@ -26,16 +42,19 @@ pub(super) fn find_due_pages(
     limit: usize,
 ) -> Result<Vec<DuePage>, StoreError> {
     let site = catalog.query_one(
-        "SELECT site, name, alias FROM sites WHERE id = ?1 AND coalesce(not_before, ?2) <= ?2",
-        [signed(site.0), now.millis()],
-        |r| Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?, r.get::<_, i64>(2)?)),
+        concat!(
+            "SELECT site, name, alias, coalesce(visited_at, 0) > ?2 FROM sites WHERE id = ?3 AND ",
+            may_be_requested!()
+        ),
+        [now.millis(), latest_credible(now), signed(site.0)],
+        |r| Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?, r.get::<_, i64>(2)?, r.get::<_, bool>(3)?)),
     )?;
-    let Some((number, name, alias)) = site.filter(|(_, _, alias)| *alias != 3) else {
+    let Some((number, name, alias, is_misdated)) = site.filter(|(_, _, alias, _)| *alias != 3) else {
         return Ok(Vec::new());
     };
     let start = if let DueOrder::Random(seed) = order { signed(seed) } else { 0 };
-    let values = params![number, now.millis(), sql_limit(limit), start];
-    let rows = catalog.query_all(&query(order, alias), values, |r| read_due(r, &name))?;
+    let values = params![number, now.millis(), sql_limit(limit), start, latest_credible(now)];
+    let rows = catalog.query_all(&query(order, alias, is_misdated), values, |r| read_due(r, &name))?;
     rows.into_iter().collect()
 }
 
@@ -79,7 +98,16 @@ fn read_due(r: &Row<'_>, site: &str) -> rusqlite::Result<Result<DuePage, StoreEr
 
 /// Returns the query for an order. Waiting pages are read in index order; scheduled pages are sorted first, by their
 /// index alone where possible; then both are merged.
-fn query(order: DueOrder, alias: i64) -> String {
+///
+/// If the last visit of the site is in the future, pages visited in the future are due.
+fn query(order: DueOrder, alias: i64, is_misdated: bool) -> String {
+    let due = if is_misdated {
+        "due IS NOT NULL AND (due <= ?2 OR (SELECT visited_at FROM visits v
+             WHERE v.site = pages.site AND v.page = pages.page) > ?5)"
+    } else {
+        "due <= ?2"
+    };
+    let waiting_or_due = format!("(state = 0 OR ({due}))");
     // If both schemes of a site have the same pages, only those of the original scheme are fetched.
     let scheme = match alias {
         1 => "AND https = 1",
@@ -92,22 +120,21 @@ fn query(order: DueOrder, alias: i64) -> String {
                  ORDER BY {order} LIMIT ?3)"
         )
     };
-    let merged = |columns, order: &'static str| {
-        (part(columns, "state = 0", order), part(columns, "due <= ?2", order), order)
-    };
+    let merged =
+        |columns, order: &'static str| (part(columns, "state = 0", order), part(columns, due, order), order);
     let (one, other, order) = match order {
         DueOrder::Nearest => merged("depth, found_at", "depth, found_at"),
         DueOrder::Deepest => merged("depth, found_at", "depth DESC, found_at DESC"),
         DueOrder::Heaviest => merged("weight, depth, found_at", "weight DESC, depth, found_at"),
         // Ids are hashes, so their order is random. Pages after the start key come first, then those before it.
         DueOrder::Random(_) => (
-            part("0 AS round", "page >= ?4 AND (state = 0 OR due <= ?2)", "page"),
-            part("1 AS round", "page < ?4 AND (state = 0 OR due <= ?2)", "page"),
+            part("0 AS round", &format!("page >= ?4 AND {waiting_or_due}"), "page"),
+            part("1 AS round", &format!("page < ?4 AND {waiting_or_due}"), "page"),
             "round, page",
         ),
     };
     format!(
-        "SELECT {}, ?4
+        "SELECT {}, ?4, ?5
          FROM ({one} UNION ALL {other} ORDER BY {order} LIMIT ?3) d
          CROSS JOIN pages p USING (site, page) LEFT JOIN visits v USING (site, page)
          ORDER BY d.{}",

@@ -77,6 +77,12 @@ fn migrate_from_4(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(SCHEMA.split_once(VIEWS).map_or("", |(_, views)| views))
 }
 
+/// The table of list limits, which files of format 5 may lack. Readers do not use it, so that the format stays the same.
+const LISTS: &str = "
+    CREATE TABLE IF NOT EXISTS lists (
+        site INTEGER PRIMARY KEY, hour INTEGER NOT NULL, lists INTEGER NOT NULL, entries INTEGER NOT NULL,
+        bytes INTEGER NOT NULL) STRICT;";
+
 /// Prepares a read-only connection: a file of format 4 is read as if it were migrated. Returns `false` for other formats
 /// that are not current.
 pub(super) fn prepare_reader(path: &Path, connection: &Connection) -> Result<bool, StoreError> {
@@ -104,7 +110,7 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
     let failed = |e| sql_error(path, e);
     let found = read_format(path, connection)?;
     if found != 0 && is_current(path, connection)? {
-        return Ok(());
+        return connection.execute_batch(LISTS).map_err(failed);
     }
     if matches!(found, 3 | 4) && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION {
         info!(path = %path.display(), "migrating the catalog to the current format");
@@ -113,6 +119,7 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
             transaction.execute_batch(FROM_3).map_err(failed)?;
         }
         migrate_from_4(&transaction).map_err(failed)?;
+        transaction.execute_batch(LISTS).map_err(failed)?;
         transaction.pragma_update(None, "user_version", CURRENT_FORMAT).map_err(failed)?;
         return transaction.commit().map_err(failed);
     }

@@ -2,8 +2,13 @@
 
 use std::io::Write;
 
-use crate::hostile::ExpectedOutcome::{NeverRequested, Stored};
+use crate::hostile::ExpectedOutcome::{AtMost, NeverRequested, Stored};
 use crate::hostile::host::{CannedResponse, HostBehaviour, HostileHost, HostileRequest};
+
+/// Number of entries of each index of the host without end.
+const INDEX_ENTRIES: usize = 4;
+/// Number of sitemaps of the flooding host, and of pages in each.
+const FLOOD: (usize, usize) = (40, 2_000);
 
 pub(super) fn hosts() -> Vec<HostileHost> {
     let stored = Stored { status: 200 };
@@ -21,7 +26,18 @@ pub(super) fn hosts() -> Vec<HostileHost> {
         .expect("/", stored, "a home page with links to feeds")
         .expect("/only-in-rss", stored, "only the RSS feed leads here")
         .expect("/only-in-atom", stored, "only the Atom feed leads here");
-    vec![sitemaps, bad_sitemaps, feeds]
+    let endless = HostileHost::new("endless-sitemaps", HostBehaviour::Http(endless_sitemaps))
+        .expect("/", stored, "its sitemap is an index of indexes of indexes, without end")
+        .expect("/map-0-0-0.xml", stored, "the third index below the first is read")
+        .expect("/map-0-0-0-0.xml", NeverRequested, "its entries are not followed")
+        .expect("/", AtMost(2 * (2 + 1 + 4 + 16 + 64)), "no more than the indexes of four levels");
+    // Only a crawl that wants the flood has it as seed.
+    let flood = HostileHost::new("sitemap-flood", HostBehaviour::Http(sitemap_flood)).seeds(&[]).expect(
+        "/",
+        AtMost(0),
+        "40 sitemaps of 2,000 pages each",
+    );
+    vec![sitemaps, bad_sitemaps, feeds, endless, flood]
 }
 
 fn xml(body: String) -> CannedResponse {
@@ -83,6 +99,40 @@ fn bad_sitemaps(request: &HostileRequest) -> CannedResponse {
         "/good.xml" => xml(url_set(&[at("/page")])),
         "/" | "/page" | "/before-the-break" => CannedResponse::page("a page of a careless site", &[]),
         _ => CannedResponse::not_found(),
+    }
+}
+
+/// Every sitemap `/map-….xml` is an index of sitemaps with one number more.
+fn endless_sitemaps(request: &HostileRequest) -> CannedResponse {
+    let base = request.urls.http(&request.host);
+    match request.path.as_str() {
+        "/robots.txt" => CannedResponse::text(200, format!("Sitemap: {base}/map.xml\n")),
+        "/" => CannedResponse::page("a home page without links", &[]),
+        path => match path.strip_suffix(".xml") {
+            Some(parent) => {
+                let entries: Vec<_> = (0..INDEX_ENTRIES).map(|n| format!("{base}{parent}-{n}.xml")).collect();
+                xml(sitemap_index(&entries))
+            }
+            None => CannedResponse::not_found(),
+        },
+    }
+}
+
+/// An index of large sitemaps. Every page exists, and all have the same text.
+fn sitemap_flood(request: &HostileRequest) -> CannedResponse {
+    let base = request.urls.http(&request.host);
+    let number = request.path.strip_prefix("/flood-").and_then(|path| path.strip_suffix(".xml"));
+    match (request.path.as_str(), number) {
+        ("/robots.txt", _) => CannedResponse::text(200, format!("Sitemap: {base}/flood.xml\n")),
+        ("/flood.xml", _) => {
+            let maps: Vec<String> = (0..FLOOD.0).map(|n| format!("{base}/flood-{n}.xml")).collect();
+            xml(sitemap_index(&maps))
+        }
+        (_, Some(map)) => {
+            let pages: Vec<String> = (0..FLOOD.1).map(|n| format!("{base}/page/{map}/{n}")).collect();
+            xml(url_set(&pages))
+        }
+        _ => CannedResponse::page("one of many pages", &[]),
     }
 }
 

@@ -91,6 +91,12 @@ pub(super) fn hosts() -> Vec<HostileHost> {
             Stored { status: 299 },
             "an unregistered status",
         ),
+        host("negative-status", |request| for_home_page(request, || answer_with("HTTP/1.1 -200 Odd", &[])))
+            .expect("/", not_http, "a negative status"),
+        host("huge-status", |request| for_home_page(request, || answer_with("HTTP/1.1 65736 Odd", &[])))
+            .expect("/", not_http, "a status that is 200 in 16 bits"),
+        host("unknown-status", |request| for_home_page(request, || answer_with("HTTP/1.1 999 Odd", &[])))
+            .expect("/", Settled, "a status outside the standard"),
         host("old-http", |request| for_home_page(request, || answer_with("HTTP/1.0 200 OK", &[])))
             .expect("/", part, "HTTP/1.0 and no Host needed")
             .with_text("a page in a bad frame"),

@@ -36,6 +36,12 @@ pub(super) fn hosts() -> Vec<HostileHost> {
         ));
     }
     hosts.push(
+        HostileHost::new("tls-cut-handshake", HostBehaviour::Immediate(cut_handshake))
+            .with_transport(Transport::ClearInsteadOfTls)
+            .expect("/", Failed { reason: "connection" }, "the handshake breaks off")
+            .expect("/", AtMost(4), "no storm of retries"),
+    );
+    hosts.push(
         HostileHost::new("tls-clear-text", HostBehaviour::Immediate(clear_text))
             .with_transport(Transport::ClearInsteadOfTls)
             .expect("/", Failed { reason: "tls" }, "plain text instead of TLS"),
@@ -74,6 +80,12 @@ fn answer(request: &HostileRequest) -> CannedResponse {
 fn clear_text(_: u64) -> Vec<ScriptStep> {
     let answer = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     vec![ScriptStep::Send(Bytes::from_static(answer)), ScriptStep::Close]
+}
+
+/// Sends the beginning of a record with a ServerHello.
+fn cut_handshake(_: u64) -> Vec<ScriptStep> {
+    let hello = [0x16, 3, 3, 0, 122, 2, 0, 0, 118, 3, 3];
+    vec![ScriptStep::Send(Bytes::copy_from_slice(&hello)), ScriptStep::Close]
 }
 
 fn resets(request: &HostileRequest) -> CannedResponse {
