@@ -172,7 +172,7 @@ fn serve(desk: &TestFolder) -> Serving {
 
 fn get(serving: &Serving, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", serving.1)).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     let answer = String::from_utf8_lossy(&answer).into_owned();

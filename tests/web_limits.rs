@@ -262,8 +262,7 @@ fn invalid_requests_do_no_harm() {
         );
     }
     // Unusual, but may be answered.
-    let odd: [&[u8]; 6] = [
-        b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
+    let odd: [&[u8]; 5] = [
         b"GET / HTTP/1.0\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: \xff\xfe\r\nCookie: \xff\r\nAccept-Language: \xff\r\nConnection: close\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n\r\n",
@@ -286,6 +285,46 @@ fn invalid_requests_do_no_harm() {
     );
     let answer = server.ask(two.as_bytes());
     assert!(!answer.text.contains("\r\n\r\nok\n"), "{answer}");
+    server.is_well();
+}
+
+#[test]
+fn heads_must_have_one_host_and_whole_line_endings() {
+    let server = Server::start(&[]);
+    let refused = [
+        "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a, b@c\r\n\r\n",
+        "GET / HTTP/1.1\nHost: a\n\n",
+        "GET / HTTP/1.1\r\nHost: a\nX: y\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: y\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\n",
+        "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+    ];
+    for head in refused {
+        // Requests without `Connection: close` would keep the connection open.
+        let closed = head.replacen("HTTP/1.1\r\n", "HTTP/1.1\r\nConnection: close\r\n", 1);
+        let answer = server.ask(closed.as_bytes());
+        assert_eq!(answer.status, Some(400), "{head:?}: {answer}");
+        assert_eq!(answer.text.matches("HTTP/1.1 ").count(), 1, "{head:?}: {answer}");
+    }
+    // A bare line feed in the second request, and in a body, where it is allowed.
+    let good = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    let second = server.ask(format!("{good}GET /healthz HTTP/1.1\nHost: a\r\n\r\n").as_bytes());
+    assert!(
+        second.text.contains("HTTP/1.1 400 ") && second.text.matches("\r\n\r\nok\n").count() <= 1,
+        "{second}"
+    );
+    let body = "POST /api/v1/click HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\na=1\n\n\n&b=";
+    let after =
+        server.ask(format!("{body}GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes());
+    assert!(after.text.ends_with("\r\n\r\nok\n"), "{after}");
+    // The end of a chunked body is not followed, so no request may come after it.
+    let chunked = "POST /api/v1/click HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    let answer = server.ask(format!("{chunked}{good}").as_bytes());
+    assert!(answer.status.is_some() && !answer.text.contains("\r\n\r\nok\n"), "{answer}");
     server.is_well();
 }
 

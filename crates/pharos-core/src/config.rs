@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use toml::de::DeValue;
 
-pub use address_range::parse_address_range;
+pub use address_range::{AddressRanges, TrustedProxies, parse_address_range};
 pub use politeness::PolitenessLimits;
 pub use read::ConfigError;
 pub use score_weights::ScoreWeights;
@@ -418,12 +418,19 @@ settings! {
     web: WebConfig {
         /// Address and port to listen on.
         listen: String = "127.0.0.1:8080".into(),
-        /// The server runs behind a trusted proxy: clients are identified by the X-Forwarded-For header.
-        behind_proxy: bool = false,
+        /// Addresses or networks of the proxies in front of the server, such as 127.0.0.1: their headers
+        /// X-Forwarded-For, -Proto, -Host and Forwarded identify the client; those of others are ignored. true means
+        /// all local and private networks, and will be removed.
+        behind_proxy: TrustedProxies = TrustedProxies::default(),
         /// Maximum duration of a request.
         timeout: Duration = Duration::from_secs(10),
         /// Public scheme and host of the server, without a path; empty derives it from each request.
         base_url: String = String::new(),
+        /// Further host names of the server, such as search.lan: without base_url, links to this server use the
+        /// requested host only if it is listed here, or a name or address of the machine itself.
+        hosts: Vec<String> = Vec::new(),
+        /// Client networks that may read /metrics; clients with an API key may, too.
+        metrics_allow: AddressRanges = AddressRanges::loopback(),
         /// PEM file with the certificate chain: together with key it enables TLS. The file is reloaded when it changes.
         certificate: String = String::new(),
         /// PEM file with the private key of the certificate.

@@ -195,6 +195,11 @@ messages! { Messages {
     stored_page: "Stored page", "网页快照内容";
     not_in_library_title: "This page is not in the library", "网页库中没有这个网页";
     not_in_library_text: "It was never stored, or it has been removed.", "它没有被保存过，或者已经被移除。";
+    metrics_refused: "Metrics are available on the local machine, with an API key, and to the networks in web.metrics_allow.",
+        "指标只提供给本机、持有 API 密钥的客户端和 web.metrics_allow 中的网络。";
+    unknown_host_title: "Unknown host name", "未知的主机名";
+    unknown_host_text: "This server does not know the host name of the request. Its operator can add it to web.hosts, or set web.base_url.",
+        "服务器不认识请求中的主机名。管理员可以把它加入 web.hosts，或设置 web.base_url。";
     too_complex_title: "This page cannot be displayed", "无法显示这个网页";
     too_complex_text: "The stored page causes too much work. Please visit the live page.",
         "处理这份网页快照的计算量过大，请直接访问原网页。";

@@ -7,11 +7,13 @@
 //! HTTP/2 is supported in clear text with prior knowledge, as proxies use it, and by ALPN over TLS.
 
 mod access_log;
+pub(crate) mod client_address;
 pub(crate) mod compression;
-mod connection_limit;
 mod event_loops;
 mod health;
+mod line_endings;
 pub(crate) mod metrics;
+pub(crate) mod network_limit;
 mod open_files;
 pub(crate) mod origin;
 pub(crate) mod rate_limit;
@@ -23,6 +25,7 @@ pub(crate) mod tls;
 pub(crate) mod visitor;
 pub(crate) mod worker_pool;
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -32,7 +35,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
-use axum::http::Version;
+use axum::http::header::{CONNECTION, TRANSFER_ENCODING};
+use axum::http::{HeaderValue, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -45,8 +49,9 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
 
-use self::connection_limit::ConnectionLimit;
+use self::client_address::LocalAddress;
 use self::event_loops::EventLoops;
+use self::network_limit::NetworkLimit;
 use self::open_files::raise_limit_for;
 use self::timeouts::{ConnectionPhase, TimedStream, Timeouts};
 use self::tls::Certificates;
@@ -100,6 +105,12 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let web = service.config.web.clone();
+    if web.behind_proxy.is_boolean() {
+        tracing::warn!(
+            "`web.behind_proxy = true` trusts proxies in all local and private networks: list their addresses instead, such as \
+             [\"127.0.0.1\"]"
+        );
+    }
     let certificates = Certificates::from_config(&web)?;
     let metrics = service.metrics.clone();
     let app = AppState::new(service)?;
@@ -109,7 +120,7 @@ pub async fn serve(
     let slots = raise_limit_for(web.connections);
     let server = Server {
         slots: Arc::new(Semaphore::new(slots)),
-        connection_limit: ConnectionLimit::new(slots, web.behind_proxy),
+        connection_limit: NetworkLimit::of_connections(slots, web.behind_proxy.clone()),
         acceptor: certificates.map(|certificates| certificates.acceptor()).transpose()?,
         builder: builder(&web),
         timeouts: Timeouts::from_config(&web),
@@ -141,7 +152,7 @@ pub async fn serve(
 
 struct Server {
     slots: Arc<Semaphore>,
-    connection_limit: Arc<ConnectionLimit>,
+    connection_limit: Arc<NetworkLimit>,
     acceptor: Option<TlsAcceptor>,
     builder: Builder<TokioExecutor>,
     timeouts: Timeouts,
@@ -183,7 +194,7 @@ impl Server {
                 return;
             }
         };
-        let Some(permit) = self.connection_limit.acquire(address.ip()) else {
+        let Some(permit) = self.connection_limit.admit_connection(address.ip()) else {
             for name in REJECTED_CONNECTIONS {
                 ::metrics::counter!(name).increment(1);
             }
@@ -201,15 +212,16 @@ impl Server {
         let (acceptor, timeouts, watcher) = (self.acceptor.clone(), self.timeouts, self.graceful.watcher());
         self.event_loops.spawn(async move {
             let _slot = (slot, permit);
+            let ends = (address, stream.local_addr().map(|local| LocalAddress(local.ip())).ok());
             let stream = match TcpStream::from_std(stream) {
                 Ok(stream) => stream,
                 Err(error) => return tracing::warn!(%error, "cannot register a connection"),
             };
             ::metrics::gauge!(CONNECTIONS).increment(1.0);
             match acceptor {
-                None => serve_connection(stream, address, &builder, router, timeouts, watcher).await,
+                None => serve_connection(stream, ends, &builder, router, timeouts, watcher).await,
                 Some(acceptor) => {
-                    serve_tls(acceptor, stream, address, &builder, router, timeouts, watcher).await
+                    serve_tls(acceptor, stream, ends, &builder, router, timeouts, watcher).await
                 }
             }
             ::metrics::gauge!(CONNECTIONS).decrement(1.0);
@@ -222,26 +234,29 @@ pub(crate) const CONNECTIONS: &str = "pharos_http_connections";
 pub(crate) const REJECTED_CONNECTIONS: [&str; 2] =
     ["pharos_http_connections_rejected_total", "pharos_http_connections_turned_away_total"];
 
+/// The addresses of the client and of this server in a connection.
+type ConnectionEnds = (SocketAddr, Option<LocalAddress>);
+
 async fn serve_tls(
     acceptor: TlsAcceptor,
     stream: TcpStream,
-    address: SocketAddr,
+    ends: ConnectionEnds,
     builder: &Builder<TokioExecutor>,
     router: Router,
     timeouts: Timeouts,
     watcher: Watcher,
 ) {
     match tokio::time::timeout(timeouts.head, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => serve_connection(stream, address, builder, router, timeouts, watcher).await,
-        Ok(Err(error)) => tracing::debug!(%error, %address, "TLS handshake failed"),
-        Err(_) => tracing::debug!(%address, "TLS handshake timed out"),
+        Ok(Ok(stream)) => serve_connection(stream, ends, builder, router, timeouts, watcher).await,
+        Ok(Err(error)) => tracing::debug!(%error, address = %ends.0, "TLS handshake failed"),
+        Err(_) => tracing::debug!(address = %ends.0, "TLS handshake timed out"),
     }
 }
 
 /// Serves the requests of a connection until it ends.
 async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    address: SocketAddr,
+    (address, local): ConnectionEnds,
     builder: &Builder<TokioExecutor>,
     router: Router,
     timeouts: Timeouts,
@@ -252,7 +267,20 @@ async fn serve_connection(
     let service = service_fn(move |mut request: Request<Incoming>| {
         phase.head_complete(request.version() >= Version::HTTP_2);
         request.extensions_mut().insert(ConnectInfo(address));
-        router.clone().oneshot(request)
+        if let Some(local) = local {
+            request.extensions_mut().insert(local);
+        }
+        // `line_endings.rs` cannot find the end of a body without a length.
+        let is_last =
+            request.version() < Version::HTTP_2 && request.headers().contains_key(TRANSFER_ENCODING);
+        let response = router.clone().oneshot(request);
+        async move {
+            let mut response = response.await?;
+            if is_last {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response)
+        }
     });
     let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
     if let Err(error) = watcher.watch(connection).await {

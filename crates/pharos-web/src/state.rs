@@ -147,7 +147,7 @@ impl AppState {
         request: &SearchRequest,
         response: &SearchResponse,
     ) -> String {
-        let client = visitor.request_client(self.config().web.behind_proxy);
+        let client = visitor.request_client();
         let source = visitor.query_source();
         self.0.service.search.log_response(&client, source, product, request, response)
     }

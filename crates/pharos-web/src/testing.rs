@@ -126,7 +126,7 @@ impl Reply {
     }
 }
 
-/// Sends a GET request without headers except the host.
+/// Sends a GET request from the local machine, without headers except the host.
 pub(crate) async fn get(router: &Router, uri: &str) -> Reply {
     get_with(router, uri, &[]).await
 }
@@ -141,7 +141,7 @@ pub(crate) async fn post(router: &Router, uri: &str, kind: &str, body: &str) -> 
     send(router, Method::POST, uri, &[("content-type", kind)], body).await
 }
 
-/// Sends any request.
+/// Sends any request from the local machine.
 pub(crate) async fn send(
     router: &Router,
     method: Method,
@@ -149,7 +149,8 @@ pub(crate) async fn send(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Reply {
-    send_from(router, None, method, uri, headers, body).await
+    let local = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000)));
+    send_from(router, Some(local), method, uri, headers, body).await
 }
 
 /// Sends any request from a given client address.
@@ -161,7 +162,10 @@ pub(crate) async fn send_from(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Reply {
-    let mut request = Request::builder().method(method).uri(uri).header("host", "localhost");
+    let mut request = Request::builder().method(method).uri(uri);
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        request = request.header("host", "localhost");
+    }
     for (name, value) in headers {
         request = request.header(*name, *value);
     }

@@ -5,18 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{Request, State};
-use axum::http::header::{HeaderName, VIA};
-use axum::http::{Extensions, HeaderMap, Method, StatusCode};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use pharos_core::config::WebConfig;
-use url::{Host, Url};
+use url::Url;
 
 use super::frame::{DeskFrame, message_page};
 use super::messages::DeskMessages;
 use super::operators::Accounts;
 use super::session::session_token;
-use crate::server::rate_limit::{client_address, forwarded_address};
+use crate::server::client_address::Unverified;
 use crate::server::visitor::{Visitor, link};
 use crate::state::AppState;
 
@@ -30,15 +28,6 @@ pub(super) const HOME: &str = "/admin";
 /// Maximum length of the URL that a login returns to.
 const MAX_NEXT_LENGTH: usize = 2_000;
 
-/// Headers that a proxy adds.
-const PROXY_HEADERS: [HeaderName; 5] = [
-    HeaderName::from_static("x-forwarded-for"),
-    HeaderName::from_static("forwarded"),
-    HeaderName::from_static("x-real-ip"),
-    HeaderName::from_static("x-forwarded-host"),
-    VIA,
-];
-
 /// A client whose address may use the desk, with the current operator accounts.
 #[derive(Clone)]
 pub(super) struct AllowedClient {
@@ -51,15 +40,8 @@ pub(super) struct AllowedClient {
 enum AccessDenied {
     /// The address is not in `desk.allow`.
     NotAllowed(IpAddr),
-    /// The request came through a proxy, but `web.behind_proxy` is off: the address is that of the proxy.
-    UndeclaredProxy,
-    /// The configured proxy sends no usable `X-Forwarded-For`.
-    UnclearProxy,
-    /// A loopback connection with a foreign host name: a page of another site may have made the browser send it
-    /// (DNS rebinding).
-    ForeignHost,
-    /// The address of the client is unknown.
-    UnknownAddress,
+    /// The address of the client cannot be relied on.
+    Unverified(Unverified),
 }
 
 /// Middleware in front of the whole desk: checks that it is enabled and that the client's address is allowed.
@@ -68,12 +50,12 @@ pub(super) async fn check_client(State(app): State<AppState>, mut request: Reque
     if !desk.settings.enabled {
         return StatusCode::NOT_FOUND.into_response();
     }
-    let visitor = Visitor::new(request.uri(), request.headers());
-    let web = &app.config().web;
-    let address =
-        trusted_address(request.extensions(), request.headers(), &visitor, web).and_then(|address| {
-            if desk.settings.allows(address) { Ok(address) } else { Err(AccessDenied::NotAllowed(address)) }
-        });
+    let visitor = Visitor::from_request(&request);
+    let client = &visitor.client;
+    let address = client.source.verified_address(&client.host, &app.config().web);
+    let address = address.map_err(AccessDenied::Unverified).and_then(|address| {
+        if desk.settings.allows(address) { Ok(address) } else { Err(AccessDenied::NotAllowed(address)) }
+    });
     let address = match address {
         Ok(address) => address,
         Err(denied) => return deny_access(&app, &visitor, denied),
@@ -114,7 +96,7 @@ pub(super) async fn require_login(State(app): State<AppState>, mut request: Requ
         }
         return next.run(request).await;
     }
-    let visitor = Visitor::new(request.uri(), request.headers());
+    let visitor = Visitor::from_request(&request);
     if client.accounts.is_empty() {
         return Redirect::to(SETUP).into_response();
     }
@@ -155,55 +137,16 @@ pub(super) fn next_page(requested: &str) -> Option<String> {
     is_page.then(|| url[url::Position::BeforePath..url::Position::AfterQuery].to_string())
 }
 
-/// Determines the address of the client, if it can be trusted.
-fn trusted_address(
-    extensions: &Extensions,
-    headers: &HeaderMap,
-    visitor: &Visitor,
-    web: &WebConfig,
-) -> Result<IpAddr, AccessDenied> {
-    let is_proxied = PROXY_HEADERS.iter().any(|name| headers.contains_key(name));
-    if is_proxied && !web.behind_proxy {
-        return Err(AccessDenied::UndeclaredProxy);
-    }
-    if is_proxied && forwarded_address(headers).is_none() {
-        return Err(AccessDenied::UnclearProxy);
-    }
-    let address = client_address(extensions, headers, web.behind_proxy)
-        .ok_or(AccessDenied::UnknownAddress)?
-        .to_canonical();
-    if !is_proxied && address.is_loopback() && !is_own_host(&visitor.client.host, web) {
-        return Err(AccessDenied::ForeignHost);
-    }
-    Ok(address)
-}
-
-/// Returns `true` if `host` is a loopback name, an IP address or the host of `web.base_url`.
-fn is_own_host(host: &str, web: &WebConfig) -> bool {
-    let url = Url::parse(&format!("http://{host}/")).ok();
-    let configured = Url::parse(web.base_url.trim()).ok();
-    match url.as_ref().and_then(Url::host) {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost"
-                || name.ends_with(".localhost")
-                || configured.as_ref().and_then(Url::host_str) == Some(name)
-        }
-        Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
-        None => false,
-    }
-}
-
 fn deny_access(app: &AppState, visitor: &Visitor, denied: AccessDenied) -> Response {
     let messages = DeskMessages::for_lang(visitor.lang);
     let text = match denied {
         AccessDenied::NotAllowed(address) => {
             crate::messages::fill(messages.denied_not_allowed, &[&address.to_string()])
         }
-        AccessDenied::UndeclaredProxy => messages.denied_undeclared_proxy.into(),
-        AccessDenied::UnclearProxy => messages.denied_unclear_proxy.into(),
-        AccessDenied::ForeignHost => messages.denied_foreign_host.into(),
-        AccessDenied::UnknownAddress => messages.denied_unknown_address.into(),
+        AccessDenied::Unverified(Unverified::UndeclaredProxy) => messages.denied_undeclared_proxy.into(),
+        AccessDenied::Unverified(Unverified::UnclearProxy) => messages.denied_unclear_proxy.into(),
+        AccessDenied::Unverified(Unverified::ForeignHost) => messages.denied_foreign_host.into(),
+        AccessDenied::Unverified(Unverified::UnknownAddress) => messages.denied_unknown_address.into(),
     };
     tracing::debug!(?denied, "access to the desk denied");
     let frame = DeskFrame::logged_out(app, visitor);

@@ -159,7 +159,7 @@ pub(super) fn refuse_until(
 /// Returns `true` if the browser connected over TLS, so that the cookie may be marked `Secure`.
 fn is_secure(app: &AppState, visitor: &Visitor) -> bool {
     let web = &app.config().web;
-    !web.certificate.is_empty() || (web.behind_proxy && visitor.client.forwarded_https)
+    !web.certificate.is_empty() || visitor.client.source.forwarded_https == Some(true)
 }
 
 fn set_cookie(response: &mut Response, cookie: &str) {

@@ -118,8 +118,8 @@ messages! { DeskMessages {
         machine itself, use a tunnel (ssh -L), or add your address to desk.allow.",
         "控制台只对设置项 desk.allow 中的地址开放，而 {} 不在其中。请在本机上打开，或通过隧道（ssh -L）访问，或将您的地址加入 desk.allow。";
     denied_undeclared_proxy: "This request came through a proxy, so your address is unknown. If the proxy is yours, set \
-        web.behind_proxy = true and add your address to desk.allow.",
-        "这个请求由代理转发，无法确定您的地址。如果代理是您自己的，请设置 web.behind_proxy = true，并将您的地址加入 desk.allow。";
+        add its address to web.behind_proxy and yours to desk.allow.",
+        "这个请求由代理转发，无法确定您的地址。如果代理是您自己的，请将它的地址加入 web.behind_proxy，并将您的地址加入 desk.allow。";
     denied_unclear_proxy: "The proxy does not report your address. It must set the header X-Forwarded-For.",
         "代理没有提供您的地址。它必须设置 X-Forwarded-For 请求头。";
     denied_foreign_host: "The host name in the URL is not known to this server. Use localhost or 127.0.0.1, or set web.base_url.",

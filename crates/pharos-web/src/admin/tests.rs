@@ -472,7 +472,7 @@ async fn only_allowed_addresses_reach_the_desk() {
 #[tokio::test]
 async fn the_configured_proxy_is_trusted() {
     let mut config = Config::default();
-    config.web.behind_proxy = true;
+    config.set("web.behind_proxy", "127.0.0.0/8", "test").unwrap();
     config.desk.allow = vec!["203.0.113.0/24".into()];
     let running = start_with(config);
     let mut browser = running.browser();
@@ -480,11 +480,19 @@ async fn the_configured_proxy_is_trusted() {
         (("x-forwarded-for", "127.0.0.1, 203.0.113.9"), StatusCode::OK),
         (("x-forwarded-for", "203.0.113.9, 192.0.2.1"), StatusCode::FORBIDDEN),
         (("x-forwarded-for", "unknown"), StatusCode::FORBIDDEN),
-        (("forwarded", "for=203.0.113.9"), StatusCode::FORBIDDEN),
+        (("x-forwarded-for", "_hidden"), StatusCode::FORBIDDEN),
+        (("x-forwarded-for", "203.0.113.9:5001"), StatusCode::OK),
+        (("via", "1.1 proxy"), StatusCode::FORBIDDEN),
+        (("forwarded", "for=203.0.113.9"), StatusCode::OK),
+        (("forwarded", "for=127.0.0.1, for=192.0.2.1"), StatusCode::FORBIDDEN),
     ] {
         browser.headers = vec![header];
         assert_eq!(browser.get("/admin/setup").await.status, status, "{header:?}");
     }
+    browser.address = "192.0.2.2".parse().unwrap();
+    browser.headers = vec![("x-forwarded-for", "203.0.113.9")];
+    assert_eq!(browser.get("/admin/setup").await.status, StatusCode::FORBIDDEN, "not a proxy");
+    browser.address = "127.0.0.1".parse().unwrap();
     let code = running.desk.code.display();
     let form = [("code", code.as_str()), ("name", "Keeper"), ("password", PASSWORD), ("again", PASSWORD)];
     browser.headers = vec![("x-forwarded-for", "203.0.113.9"), ("x-forwarded-proto", "https")];

@@ -19,6 +19,7 @@ use super::params::{Params, UrlParam};
 use super::problem::ApiError;
 use super::search::Switch;
 use crate::pages::cached_page::version_time::format_version_time;
+use crate::server::visitor::Visitor;
 use crate::state::AppState;
 use crate::state::page_status::PageStatus;
 
@@ -239,13 +240,14 @@ pub(crate) struct PageRange {
 )]
 pub(crate) async fn page(
     State(app): State<AppState>,
+    visitor: Visitor,
     Params(params): Params<PageParams>,
 ) -> Result<Response, ApiError> {
     let url = params.url.parse()?;
-    let Some(status) = app.page_status(url.clone()).await? else {
+    let Some(status) = app.page_status(&visitor, url.clone()).await? else {
         return Err(ApiError::not_found("unknown page"));
     };
-    let object = if params.object { Some(app.page_object(url).await?) } else { None };
+    let object = if params.object { Some(app.page_object(&visitor, url).await?) } else { None };
     Ok(([(CACHE_CONTROL, "private, no-cache")], Json(PageAnswer::new(&status, object))).into_response())
 }
 

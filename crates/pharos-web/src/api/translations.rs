@@ -14,7 +14,7 @@ fn find(operation: &str, part: &str) -> Option<&'static (&'static str, &'static 
     })
 }
 
-const TEXTS: [(&str, &str); 66] = [
+const TEXTS: [(&str, &str); 67] = [
     ("any.response.400", "缺少参数或参数无效"),
     ("any.response.401", "需要 API 密钥"),
     ("any.response.413", "请求正文过长"),
@@ -46,6 +46,7 @@ const TEXTS: [(&str, &str); 66] = [
     ("page.param.object", "同时返回网页对象：正文、链接和元数据。"),
     ("page.response.200", "网页的状态"),
     ("page.response.404", "未知网页"),
+    ("page.response.422", "处理保存的网页的计算量过大"),
     ("search.summary", "搜索"),
     (
         "search.param.q",

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::server::compression::ContentCoding;
-use crate::server::origin::origin;
+use crate::server::origin::{UnknownHost, origin};
 use crate::server::visitor::Visitor;
 use crate::state::AppState;
 
@@ -179,7 +179,7 @@ struct OpenSearch<'a> {
 /// `GET /opensearch.xml`: lets browsers add this server to their search engines.
 pub(crate) async fn opensearch(State(app): State<AppState>, visitor: Visitor) -> Response {
     let Some(origin) = origin(&visitor, &app.config().web) else {
-        return StatusCode::BAD_REQUEST.into_response();
+        return UnknownHost.into_response();
     };
     let page = OpenSearch { origin, description: visitor.messages().description };
     let headers = [

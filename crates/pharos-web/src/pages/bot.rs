@@ -97,7 +97,7 @@ pub(crate) async fn submit(
 async fn look_up_status(app: &AppState, visitor: &Visitor, typed: &str) -> Result<PageVerdict, ServiceError> {
     let candidate_urls = candidate_urls(typed);
     for url in &candidate_urls {
-        if let Some(status) = app.page_status(url.clone()).await? {
+        if let Some(status) = app.page_status(visitor, url.clone()).await? {
             return Ok(PageVerdict::new(&status, visitor.lang));
         }
     }

@@ -95,7 +95,7 @@ async fn show_cached_page(
         next: visitor.messages().snapshot_next,
         versions,
     };
-    Ok(match app.cached_page(request).await? {
+    Ok(match app.cached_page(visitor, request).await? {
         CachedPageLookup::Missing => missing(visitor, app),
         CachedPageLookup::NoVersion(indexed) => no_version(visitor, app, id, &query, &indexed),
         CachedPageLookup::Withheld(indexed) => withheld(visitor, app, &indexed),

@@ -43,7 +43,7 @@ pub(crate) async fn clean_view(
     let query = visitor.query(app.config().query.max_length);
     let query_param = (!query.is_empty()).then_some(("q", query.as_str()));
     let messages = visitor.messages();
-    let (status, outcome) = match look_up(&app, &typed, &query, visitor.lang).await? {
+    let (status, outcome) = match look_up(&app, &visitor, &typed, &query).await? {
         _ if typed.is_empty() => (StatusCode::OK, CleanOutcome::Notice(CleanNotice::ask(messages))),
         CopyLookup::Missing => {
             (StatusCode::NOT_FOUND, CleanOutcome::Notice(CleanNotice::missing(messages, &typed)))
@@ -73,9 +73,9 @@ fn cached_page_link(found: &IndexedPage, query: &str) -> String {
 /// Finds a page by its URL as typed, often without scheme.
 async fn look_up(
     app: &AppState,
+    visitor: &Visitor,
     typed: &str,
     query: &str,
-    lang: Lang,
 ) -> Result<CopyLookup<CleanedCopy>, ServiceError> {
     let candidates = if typed.contains("://") {
         vec![typed.to_string()]
@@ -83,11 +83,11 @@ async fn look_up(
         vec![format!("https://{typed}"), format!("http://{typed}")]
     };
     for url in candidates.iter().filter_map(|candidate| PageUrl::parse(candidate).ok()) {
-        let link_query = query.to_string();
+        let (link_query, lang) = (query.to_string(), visitor.lang);
         let write = move |found: &IndexedPage, cleaned| {
             CleanedPageView::new(lang, found, cached_page_link(found, &link_query), cleaned).render()
         };
-        match app.cleaned_copy(url.id(), query.to_string(), lang, write).await? {
+        match app.cleaned_copy(visitor, url.id(), query.to_string(), write).await? {
             CopyLookup::Missing => {}
             found => return Ok(found),
         }

@@ -12,6 +12,7 @@ use pharos_core::work::WorkExceeded;
 use crate::api;
 use crate::api::ResultFormat;
 use crate::pages::frame::{Link, PageFrame, respond};
+use crate::server::origin::UnknownHost;
 use crate::server::visitor::Visitor;
 use crate::state::AppState;
 
@@ -44,7 +45,8 @@ pub(crate) fn message_page(
 /// document for programs.
 pub(crate) async fn render_errors(State(app): State<AppState>, request: Request, next: Next) -> Response {
     // The visitor is parsed only on errors: keeping the request's head is cheaper.
-    let (uri, headers) = (request.uri().clone(), request.headers().clone());
+    let (uri, headers, extensions) =
+        (request.uri().clone(), request.headers().clone(), request.extensions().clone());
     let bare = next.run(request).await;
     let status = bare.status();
     let kind = bare.headers().get(CONTENT_TYPE);
@@ -56,7 +58,7 @@ pub(crate) async fn render_errors(State(app): State<AppState>, request: Request,
     if !is_bare {
         return bare;
     }
-    let visitor = Visitor::new(&uri, &headers);
+    let visitor = Visitor::new(&uri, &headers, &extensions);
     // Programs use these paths.
     let is_api = uri.path().starts_with("/api/")
         || (uri.path() == "/search" && ResultFormat::from_visitor(&visitor).is_some());
@@ -64,6 +66,9 @@ pub(crate) async fn render_errors(State(app): State<AppState>, request: Request,
     let (title, text) = match status {
         _ if bare.extensions().get::<WorkExceeded>().is_some() => {
             (messages.too_complex_title, messages.too_complex_text)
+        }
+        _ if bare.extensions().get::<UnknownHost>().is_some() => {
+            (messages.unknown_host_title, messages.unknown_host_text)
         }
         StatusCode::NOT_FOUND => (messages.not_found_title, messages.not_found_text),
         StatusCode::SERVICE_UNAVAILABLE => (messages.busy_title, messages.busy_text),

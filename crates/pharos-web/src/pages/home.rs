@@ -20,7 +20,7 @@ struct HomePage {
 }
 
 pub(crate) async fn home(State(app): State<AppState>, visitor: Visitor) -> Result<Response, ServiceError> {
-    app.service().search.record_visit(&visitor.request_client(app.config().web.behind_proxy));
+    app.service().search.record_visit(&visitor.request_client());
     let pages = app.searchable_pages().await?;
     let pages = (pages > 0).then(|| visitor.messages().page_count(pages));
     let page = HomePage { frame: PageFrame::new(&visitor, app.config()), query: "", focus: true, pages };

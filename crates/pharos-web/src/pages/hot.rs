@@ -131,7 +131,7 @@ impl HourlyChart {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderMap;
+    use axum::http::{Extensions, HeaderMap};
     use pharos_core::Config;
 
     use super::*;
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_highest_bar_fills_the_chart() {
-        let visitor = Visitor::new(&"/hot".parse().unwrap(), &HeaderMap::new());
+        let visitor = Visitor::new(&"/hot".parse().unwrap(), &HeaderMap::new(), &Extensions::new());
         let hours = HourlyChart::new(&[0, 5, 10], &visitor).unwrap();
         let heights: Vec<u64> = hours.bars.iter().map(|bar| bar.height).collect();
         assert_eq!(heights, [0, HEIGHT / 2, HEIGHT]);

@@ -220,7 +220,7 @@ impl Paging {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderMap;
+    use axum::http::{Extensions, HeaderMap};
     use pharos_query::response::FacetValue;
     use pharos_query::{Filters, SearchHit};
 
@@ -256,7 +256,7 @@ mod tests {
     }
 
     fn params() -> SearchParams {
-        let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new());
+        let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new(), &Extensions::new());
         SearchParams { generation: "7".into(), ..SearchParams::from_visitor(&visitor, &Config::default()) }
     }
 
@@ -266,7 +266,7 @@ mod tests {
     }
 
     fn rendered(query: &str, page: usize, answer: &SearchResponse, searchable: u64) -> String {
-        let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new());
+        let visitor = Visitor::new(&"/search?q=x".parse().unwrap(), &HeaderMap::new(), &Extensions::new());
         shown(&visitor, &SearchParams { query: query.into(), page, ..params() }, answer, searchable)
     }
 
@@ -344,7 +344,8 @@ mod tests {
 
     #[test]
     fn paging_keeps_duplicates_and_ends() {
-        let visitor = Visitor::new(&"/search?q=x&all=1".parse().unwrap(), &HeaderMap::new());
+        let visitor =
+            Visitor::new(&"/search?q=x&all=1".parse().unwrap(), &HeaderMap::new(), &Extensions::new());
         assert!(visitor.wants_all());
         let params = SearchParams { page: 2, all: true, ..params() };
         let answer = SearchResponse { last_page: Some(3), ..answer(vec![hit()], 45) };
@@ -359,7 +360,11 @@ mod tests {
 
     #[test]
     fn links_keep_the_page_size() {
-        let visitor = Visitor::new(&"/search?q=x&page=2&size=20".parse().unwrap(), &HeaderMap::new());
+        let visitor = Visitor::new(
+            &"/search?q=x&page=2&size=20".parse().unwrap(),
+            &HeaderMap::new(),
+            &Extensions::new(),
+        );
         let params = SearchParams {
             generation: "7".into(),
             ..SearchParams::from_visitor(&visitor, &Config::default())
@@ -374,7 +379,8 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part} is missing in {html}");
         }
-        let odd = Visitor::new(&"/search?q=x&size=1000".parse().unwrap(), &HeaderMap::new());
+        let odd =
+            Visitor::new(&"/search?q=x&size=1000".parse().unwrap(), &HeaderMap::new(), &Extensions::new());
         assert_eq!(SearchParams::from_visitor(&odd, &Config::default()).request(&Config::default()).size, 10);
     }
 
@@ -425,7 +431,7 @@ mod tests {
         assert!(!html.contains("<b>\""), "{html}");
 
         let uri = "/search?q=x&site=b.example&in=zh&time=week&sort=date".parse().unwrap();
-        let visitor = Visitor::new(&uri, &HeaderMap::new());
+        let visitor = Visitor::new(&uri, &HeaderMap::new(), &Extensions::new());
         let chosen = SearchParams::from_visitor(&visitor, &Config::default());
         assert_eq!(chosen.filters.site.as_deref(), Some("b.example"));
         let html = shown(&visitor, &chosen, &answer, 45);
@@ -443,7 +449,7 @@ mod tests {
             "{nothing}"
         );
         for odd in ["/search?q=x&site=%00&time=eon&in=", "/search?q=x&site=+++"] {
-            let visitor = Visitor::new(&odd.parse().unwrap(), &HeaderMap::new());
+            let visitor = Visitor::new(&odd.parse().unwrap(), &HeaderMap::new(), &Extensions::new());
             assert_eq!(SearchParams::from_visitor(&visitor, &Config::default()).filters, Filters::default());
         }
     }

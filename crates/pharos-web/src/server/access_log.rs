@@ -10,8 +10,8 @@ use axum::response::Response;
 use pharos_mining::log::AccessRecord;
 use pharos_mining::visits::classify_device;
 
+use crate::server::client_address::RequestSource;
 use crate::server::metrics::{REQUEST_SECONDS, REQUESTS};
-use crate::server::rate_limit::client_address;
 use crate::state::AppState;
 
 /// Middleware that records metrics and an access log entry for a request.
@@ -48,7 +48,7 @@ pub(crate) async fn log_request(
 fn new_record(app: &AppState, request: &Request) -> AccessRecord {
     let (logs, headers) = (app.service().search.logs(), request.headers());
     let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-    let address = client_address(request.extensions(), headers, app.config().web.behind_proxy);
+    let address = request.extensions().get::<RequestSource>().and_then(|source| source.address);
     AccessRecord {
         at: logs.now(),
         visit: logs.visits.name(&address.map(|address| address.to_string()).unwrap_or_default(), agent),

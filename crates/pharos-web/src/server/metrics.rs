@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use parking_lot::Mutex;
 use thiserror::Error;
 
 use super::{CONNECTIONS, REJECTED_CONNECTIONS};
+use crate::api::problem;
+use crate::server::visitor::Visitor;
 use crate::state::{AppState, ServiceError};
 
 pub(crate) const REQUESTS: &str = "pharos_http_requests_total";
@@ -107,8 +110,19 @@ impl Metrics {
     }
 }
 
-/// `GET /metrics`.
-pub(crate) async fn metrics(State(app): State<AppState>) -> Result<Response, ServiceError> {
+/// `GET /metrics`: for the local machine, the networks in `web.metrics_allow` and clients with an API key.
+pub(crate) async fn metrics(
+    State(app): State<AppState>,
+    visitor: Visitor,
+    headers: HeaderMap,
+) -> Result<Response, ServiceError> {
+    let (client, web) = (&visitor.client, &app.config().web);
+    let address = client.source.verified_address(&client.host, web);
+    let is_allowed = address.is_ok_and(|address| web.metrics_allow.contains(address));
+    if !is_allowed && app.api().keys.index_of(&headers).is_none() {
+        let messages = visitor.messages();
+        return Ok(problem(StatusCode::FORBIDDEN, messages.refused_title, messages.metrics_refused));
+    }
     // The other metrics are useful even if the index fails.
     match app.searchable_pages_now().await {
         Ok(pages) => metrics::gauge!(SEARCHABLE_PAGES).set(pages as f64),

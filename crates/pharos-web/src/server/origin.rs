@@ -1,7 +1,8 @@
 //! The origin of this server for absolute URLs, and the check that a form comes from one of its pages.
 
 use axum::http::header::ORIGIN;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
 use pharos_core::PageUrl;
 use pharos_core::config::WebConfig;
 use url::{Position, Url};
@@ -9,20 +10,32 @@ use url::{Position, Url};
 use crate::server::visitor::Visitor;
 
 /// Returns the origin, such as `https://search.example.org`: the configured one, or else the one the request was sent to, if
-/// that is a plain host. Behind a proxy, its headers decide whether that was over TLS.
+/// its host is known (`RequestSource::is_known_host`). A trusted proxy decides whether that was over TLS.
 pub(crate) fn origin(visitor: &Visitor, web: &WebConfig) -> Option<String> {
     let configured = configured(web);
     if !configured.is_empty() {
         return Some(configured.to_string());
     }
     let client = &visitor.client;
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b);
-    if client.host.is_empty() || client.host.len() > 255 || !client.host.bytes().all(is_plain) {
+    if !client.source.is_known_host(&client.host, web) {
         return None;
     }
-    let is_https = if web.behind_proxy { client.forwarded_https } else { !web.certificate.is_empty() };
+    let is_https = client.source.forwarded_https.unwrap_or(!web.certificate.is_empty());
     let origin = format!("{}://{}", if is_https { "https" } else { "http" }, client.host);
     PageUrl::parse(&format!("{origin}/")).ok().map(|_| origin)
+}
+
+/// Marks a response that would need the origin of a request whose host is unknown.
+#[derive(Clone, Copy)]
+pub(crate) struct UnknownHost;
+
+impl IntoResponse for UnknownHost {
+    /// Builds a bare response, which the error middleware renders.
+    fn into_response(self) -> Response {
+        let mut response = StatusCode::BAD_REQUEST.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
 }
 
 /// Returns `true` unless a page of another site made the browser send the request. Programs send neither header and act
@@ -46,40 +59,70 @@ fn configured(web: &WebConfig) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Extensions;
     use axum::http::header::HOST;
+    use pharos_core::Config;
+    use pharos_core::config::TrustedProxies;
 
     use super::*;
+    use crate::server::client_address::RequestSource;
 
     fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
         list.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
     }
 
     fn origin_of_request(list: &[(&'static str, &str)], web: &WebConfig) -> Option<String> {
-        origin(&Visitor::new(&"/".parse().unwrap(), &headers(list)), web)
+        let headers = headers(list);
+        let mut extensions = Extensions::new();
+        let local = "127.0.0.1".parse().ok();
+        extensions.insert(RequestSource::new(local, &headers, &web.behind_proxy));
+        origin(&Visitor::new(&"/".parse().unwrap(), &headers, &extensions), web)
+    }
+
+    fn with_hosts(hosts: &[&str]) -> WebConfig {
+        WebConfig { hosts: hosts.iter().map(ToString::to_string).collect(), ..WebConfig::default() }
     }
 
     #[test]
-    fn the_origin_is_a_plain_host() {
-        let origin_of = |host: &str| origin_of_request(&[(HOST.as_str(), host)], &WebConfig::default());
+    fn the_origin_is_a_known_host() {
+        let web = with_hosts(&["search.example.org"]);
+        let origin_of = |host: &str| origin_of_request(&[(HOST.as_str(), host)], &web);
         assert_eq!(origin_of("search.example.org:8080").as_deref(), Some("http://search.example.org:8080"));
+        assert_eq!(origin_of("localhost:8080").as_deref(), Some("http://localhost:8080"));
+        for other in ["evil.example", "search.example.org.evil.example", "192.0.2.1"] {
+            assert_eq!(origin_of(other), None, "{other}");
+        }
         assert_eq!(origin_of("[::1]:80").as_deref(), Some("http://[::1]:80"));
         for wrong in ["", "a/b", "user@host", "a b", "a?b", "a\"b", "host:port", "[::1", "<x>"] {
             assert_eq!(origin_of(wrong), None, "{wrong:?}");
         }
         assert_eq!(origin_of_request(&[], &WebConfig::default()), None);
-        let second = Visitor::new(&"https://b.example/x".parse().unwrap(), &HeaderMap::new());
-        assert_eq!(origin(&second, &WebConfig::default()).as_deref(), Some("http://b.example"), "HTTP/2");
+        let uri = "https://search.example.org/x".parse().unwrap();
+        let second = Visitor::new(&uri, &HeaderMap::new(), &Extensions::new());
+        assert_eq!(origin(&second, &web).as_deref(), Some("http://search.example.org"), "HTTP/2");
+    }
+
+    fn proxies(list: &str) -> TrustedProxies {
+        let mut config = Config::default();
+        config.set("web.behind_proxy", list, "test").unwrap();
+        config.web.behind_proxy
     }
 
     #[test]
     fn the_configured_origin_and_the_proxy_have_precedence() {
-        let forwarded = [("host", "a.example"), ("x-forwarded-proto", "https")];
-        let mut web = WebConfig::default();
+        let forwarded =
+            [("host", "a.example"), ("x-forwarded-proto", "https"), ("x-forwarded-for", "192.0.2.1")];
+        let mut web = with_hosts(&["a.example", "b.example"]);
         assert_eq!(origin_of_request(&forwarded, &web).as_deref(), Some("http://a.example"));
-        web.behind_proxy = true;
+        web.behind_proxy = proxies("127.0.0.1");
         assert_eq!(origin_of_request(&forwarded, &web).as_deref(), Some("https://a.example"));
         assert_eq!(origin_of_request(&forwarded[..1], &web).as_deref(), Some("http://a.example"));
-        web.behind_proxy = false;
+        let host = [("x-forwarded-host", "b.example"), forwarded[0], forwarded[2]];
+        assert_eq!(origin_of_request(&host, &web).as_deref(), Some("http://b.example"));
+        let foreign = [("x-forwarded-host", "evil.example"), forwarded[0], forwarded[2]];
+        assert_eq!(origin_of_request(&foreign, &web), None);
+        web.behind_proxy = proxies("");
+        assert_eq!(origin_of_request(&host, &web).as_deref(), Some("http://a.example"));
         web.certificate = "chain.pem".into();
         assert_eq!(origin_of_request(&forwarded[..1], &web).as_deref(), Some("https://a.example"));
         web.base_url = "https://search.example.org/".into();
@@ -91,7 +134,7 @@ mod tests {
         let web = WebConfig { base_url: "https://search.example.org".into(), ..WebConfig::default() };
         let is_ours = |list: &[(&'static str, &str)]| {
             let headers = headers(list);
-            is_same_site(&Visitor::new(&"/".parse().unwrap(), &headers), &headers, &web)
+            is_same_site(&Visitor::new(&"/".parse().unwrap(), &headers, &Extensions::new()), &headers, &web)
         };
         let host = ("host", "a.example:8080");
         assert!(is_ours(&[host]), "a program");

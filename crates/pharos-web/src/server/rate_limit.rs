@@ -1,24 +1,25 @@
 //! Rate limits: average requests per second with bursts (GCRA, crate `governor`).
 //!
 //! Requests beyond the limit get status 429 with `Retry-After` (RFC 6585). Clients behind one address share its limit; IPv6
-//! addresses are counted by /64, the size of one customer network. Loopback requests are exempt: they come from the operator or
-//! from a proxy whose `X-Forwarded-For` is not trusted yet.
+//! addresses are counted by /64, the size of one customer network. Requests from the local machine are exempt: they come from
+//! the operator, or from a proxy that is not in `web.behind_proxy` yet.
 
 use std::hash::Hash;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header::RETRY_AFTER;
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use pharos_core::config::WebConfig;
 
+use crate::server::client_address::RequestSource;
 use crate::state::AppState;
 
 /// Number of tracked keys beyond which idle ones are dropped.
@@ -97,17 +98,14 @@ impl RequestLimits {
         if let Some(key) = key {
             return self.keys.acquire(&key);
         }
-        match address.map(client_network) {
-            Some(address) if !address.is_loopback() => self.addresses.acquire(&address),
-            _ => Ok(()),
-        }
+        address.map_or(Ok(()), |address| self.addresses.acquire(&client_network(address)))
     }
 }
 
 /// Middleware that rejects requests beyond the limit.
 pub(crate) async fn limit_requests(State(app): State<AppState>, request: Request, next: Next) -> Response {
-    let web = &app.config().web;
-    let address = client_address(request.extensions(), request.headers(), web.behind_proxy);
+    let source = request.extensions().get::<RequestSource>();
+    let address = source.and_then(RequestSource::limited_address);
     match app.request_limits().acquire(app.api().keys.index_of(request.headers()), address) {
         Ok(()) => next.run(request).await,
         Err(wait) => too_many(wait),
@@ -118,22 +116,6 @@ pub(crate) async fn limit_requests(State(app): State<AppState>, request: Request
 pub(crate) fn too_many(wait: Duration) -> Response {
     let seconds = wait.as_secs().saturating_add(1);
     (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, HeaderValue::from(seconds))]).into_response()
-}
-
-/// Returns the address of the client: from the connection, or from the trusted proxy.
-pub(crate) fn client_address(
-    extensions: &Extensions,
-    headers: &HeaderMap,
-    behind_proxy: bool,
-) -> Option<IpAddr> {
-    let connection = || extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
-    if behind_proxy { forwarded_address(headers).or_else(connection) } else { connection() }
-}
-
-/// Returns the last address in `X-Forwarded-For`, which the trusted proxy added; earlier ones are untrusted.
-pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
-    let line = headers.get_all(HeaderName::from_static("x-forwarded-for")).iter().next_back()?;
-    line.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
 }
 
 /// Returns the network that shares a limit: the address for IPv4, the /64 prefix for IPv6.
@@ -201,7 +183,8 @@ mod tests {
     #[tokio::test]
     async fn requests_beyond_the_limit_are_rejected_with_retry_after() {
         let mut config = Config::default();
-        (config.web.rate, config.web.burst, config.web.behind_proxy) = (1, 2, true);
+        (config.web.rate, config.web.burst) = (1, 2);
+        config.set("web.behind_proxy", "127.0.0.1", "test").unwrap();
         config.web.api_keys = vec!["secret".into()];
         let (_dir, service) = engine(&[], config);
         let router = crate::router(service).unwrap();
@@ -222,6 +205,17 @@ mod tests {
         }
         assert_eq!(send("/", "192.0.2.8", "").await.status, StatusCode::OK, "other clients are served");
         assert_eq!(send("/", "127.0.0.1", "").await.status, StatusCode::OK);
+        let malformed = ["unknown", "_hidden", "", "192.0.2", "127.0.0.1:x"];
+        let mut statuses = Vec::new();
+        for from in malformed {
+            statuses.push(send("/", from, "").await.status);
+        }
+        assert!(statuses.contains(&StatusCode::TOO_MANY_REQUESTS), "they share one limit: {statuses:?}");
+        assert_eq!(
+            send("/", "192.0.2.7:5001", "").await.status,
+            StatusCode::TOO_MANY_REQUESTS,
+            "with a port"
+        );
         for _ in 0..20 {
             assert_eq!(
                 send("/", "192.0.2.7", "secret").await.status,

@@ -15,7 +15,9 @@ use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
-use super::{access_log, compression, health, metrics, rate_limit, response_budget, security_headers};
+use super::{
+    access_log, client_address, compression, health, metrics, rate_limit, response_budget, security_headers,
+};
 use crate::pages::{assets, bot, cached_page, clean_view, error_page, help, home, hot, privacy, results};
 use crate::state::{AppState, Service};
 use crate::{admin, api};
@@ -70,6 +72,7 @@ fn with_middleware(routes: Router<AppState>, api: Router<AppState>, app: AppStat
     let timeout = TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, app.config().web.timeout);
     let outer = ServiceBuilder::new()
         .layer(from_fn_with_state(app.clone(), security_headers::add_security_headers))
+        .layer(from_fn_with_state(app.clone(), client_address::identify_client))
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .layer(from_fn(compression::compress))
         .layer(from_fn_with_state(app.clone(), access_log::log_request));
@@ -99,14 +102,16 @@ fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response {
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
+    use std::net::SocketAddr;
     use std::time::Duration;
 
+    use axum::extract::ConnectInfo;
     use axum::http::Method;
     use axum::routing;
     use pharos_core::Config;
 
     use super::*;
-    use crate::testing::{TestPage, engine, get, get_with, send};
+    use crate::testing::{TestPage, engine, get, get_with, send, send_from};
 
     const PAGES: [TestPage; 3] = [
         TestPage::new(
@@ -418,6 +423,95 @@ mod tests {
             "type=\"application/rss+xml\" rel=\"results\" method=\"get\" {template}&amp;format=rss\""
         );
         assert!(description.text().contains(&feed), "{}", description.text());
+    }
+
+    #[tokio::test]
+    async fn metrics_are_for_the_local_machine_and_keyed_clients() {
+        let mut config = Config::default();
+        config.web.api_keys = vec!["secret".into()];
+        config.set("web.behind_proxy", "192.0.2.1", "test").unwrap();
+        config.set("web.metrics_allow", "127.0.0.1,198.51.100.0/24", "test").unwrap();
+        let (_dir, service) = engine(&PAGES, config);
+        let router = router(service).unwrap();
+        let status = async |from: [u8; 4], headers: &[(&str, &str)]| {
+            let from = Some(ConnectInfo(SocketAddr::from((from, 50_000))));
+            send_from(&router, from, Method::GET, "/metrics", headers, "").await.status
+        };
+        let (local, proxy, other) = ([127, 0, 0, 1], [192, 0, 2, 1], [203, 0, 113, 5]);
+        assert_eq!(status(local, &[]).await, StatusCode::OK);
+        assert_eq!(status([198, 51, 100, 9], &[]).await, StatusCode::OK, "in web.metrics_allow");
+        assert_eq!(status(other, &[("api-key", "secret")]).await, StatusCode::OK);
+        assert_eq!(status(proxy, &[("x-forwarded-for", "198.51.100.9")]).await, StatusCode::OK);
+        for (from, headers) in [
+            (other, ("accept", "text/plain")),
+            (other, ("api-key", "guess")),
+            (other, ("x-forwarded-for", "127.0.0.1")),
+            (proxy, ("x-forwarded-for", "127.0.0.1")),
+            (proxy, ("x-forwarded-for", "unknown")),
+            (proxy, ("x-forwarded-for", "203.0.113.5")),
+            (proxy, ("via", "1.1 proxy")),
+            (local, ("x-forwarded-for", "203.0.113.5")),
+            (local, ("host", "evil.example")),
+        ] {
+            assert_eq!(status(from, &[headers]).await, StatusCode::FORBIDDEN, "{from:?} {headers:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn unknown_hosts_are_not_repeated() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service).unwrap();
+        let snapshot = PAGES[0].cached_page();
+        for path in [
+            "/",
+            "/opensearch.xml",
+            "/search?q=lighthouse",
+            "/search?q=lighthouse&format=rss",
+            "/api/v1/search?q=lighthouse",
+            "/api",
+            "/api/v1/openapi.json",
+            "/snapshot?url=https://www.example.org/a",
+            &snapshot,
+            "/clean?url=https://www.example.org/a",
+            "/bot",
+            "/robots.txt",
+            "/nothing",
+            "/admin",
+        ] {
+            for headers in [
+                &[("host", "evil.example:81")] as &[(&str, &str)],
+                &[("x-forwarded-host", "evil.example"), ("x-forwarded-for", "192.0.2.1")],
+                &[("forwarded", "for=192.0.2.1;host=evil.example;proto=https")],
+            ] {
+                let reply = get_with(&router, path, headers).await;
+                assert!(!reply.text().contains("evil.example"), "{path}: {}", reply.text());
+                assert!(!format!("{:?}", reply.headers).contains("evil.example"), "{path}");
+            }
+        }
+        for path in ["/opensearch.xml", "/search?q=lighthouse&format=rss"] {
+            let reply = get_with(&router, path, &[("host", "search.lan")]).await;
+            assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{path}");
+            assert!(reply.text().contains("web.hosts"), "{path}: {}", reply.text());
+        }
+        let mut config = Config::default();
+        config.web.hosts = vec!["search.lan".into()];
+        let (_dir, service) = engine(&PAGES, config);
+        let router = super::router(service).unwrap();
+        let reply = get_with(&router, "/opensearch.xml", &[("host", "search.lan:8080")]).await;
+        assert!(reply.text().contains("http://search.lan:8080/search"), "{}", reply.text());
+    }
+
+    #[tokio::test]
+    async fn requests_without_a_unique_host_are_rejected() {
+        let (_dir, service) = engine(&PAGES, Config::default());
+        let router = router(service).unwrap();
+        for hosts in
+            [&[("host", "a"), ("host", "a")] as &[_], &[("host", "a"), ("host", "b")], &[("host", "a b")]]
+        {
+            let reply = get_with(&router, "/", hosts).await;
+            assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{hosts:?}");
+            assert_eq!(reply.header("x-content-type-options"), "nosniff");
+        }
     }
 
     #[tokio::test]

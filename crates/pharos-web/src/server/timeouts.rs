@@ -1,4 +1,4 @@
-//! Timeouts of connections: closes those with a slow request head, an unread response, or no traffic.
+//! The stream of a connection: closes those with a slow request head, an unread response, or no traffic, and checks line endings.
 //!
 //! A stream wrapper records the time of the last transfer, which is cheap. One timer per connection checks it now and then.
 
@@ -13,6 +13,8 @@ use std::time::Duration;
 use pharos_core::config::WebConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
+
+use super::line_endings::LineEndings;
 
 /// Timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +77,7 @@ impl ConnectionPhase {
 pub(crate) struct TimedStream<S> {
     stream: S,
     phase: Arc<ConnectionPhase>,
+    line_endings: LineEndings,
     timeouts: Timeouts,
     last_byte: Instant,
     head_began: Instant,
@@ -85,7 +88,8 @@ impl<S> TimedStream<S> {
     pub(crate) fn new(stream: S, phase: Arc<ConnectionPhase>, timeouts: Timeouts) -> Self {
         let now = Instant::now();
         let timer = Box::pin(tokio::time::sleep(timeouts.head.min(timeouts.idle)));
-        Self { stream, phase, timeouts, last_byte: now, head_began: now, timer }
+        let line_endings = LineEndings::default();
+        Self { stream, phase, line_endings, timeouts, last_byte: now, head_began: now, timer }
     }
 
     /// Returns the current deadline.
@@ -122,6 +126,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
         match Pin::new(&mut self.stream).poll_read(cx, buf) {
             Poll::Pending if self.is_expired(cx) => timed_out(),
             Poll::Ready(Ok(())) if buf.filled().len() > before => {
+                self.line_endings.check(&mut buf.filled_mut()[before..]);
                 self.last_byte = Instant::now();
                 if self.phase.on_read() {
                     self.head_began = self.last_byte;

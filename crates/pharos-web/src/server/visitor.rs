@@ -1,17 +1,16 @@
 //! The visitor of a page: language, theme and parameters of a request. Parsing is lenient and never fails.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, REFERER, USER_AGENT};
-use axum::http::{HeaderMap, HeaderName, Uri, request::Parts};
+use axum::http::{Extensions, HeaderMap, HeaderName, Uri, request::Parts};
 use pharos_mining::log::records::QuerySource;
 use pharos_query::RequestClient;
 use url::form_urlencoded;
 
 use crate::messages::{Lang, Messages};
-use crate::server::rate_limit;
+use crate::server::client_address::RequestSource;
 
 /// Prefix of the cookies that store choices.
 const COOKIE_PREFIX: &str = "pharos_";
@@ -80,48 +79,44 @@ const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 /// Client information from the connection and the headers, which may be false.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Client {
-    /// Address of the connection; may be empty.
+    pub(crate) source: RequestSource,
+    /// Address of the client; may be empty.
     pub(crate) address: String,
-    /// Client address reported by a proxy, if there is one.
-    pub(crate) forwarded: Option<String>,
     pub(crate) agent: String,
     pub(crate) referrer: String,
     /// The referrer is a page of this server.
     pub(crate) is_from_here: bool,
-    /// Host and port of the request; may be empty.
+    /// Host and port that the client requested; may be empty.
     pub(crate) host: String,
-    /// The proxy reports that the client used TLS.
-    pub(crate) forwarded_https: bool,
 }
 
 impl Client {
-    fn new(uri: &Uri, headers: &HeaderMap) -> Self {
+    fn new(uri: &Uri, headers: &HeaderMap, source: RequestSource) -> Self {
         let text = |name: HeaderName| {
             let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
             value.chars().take(MAX_HEADER).collect::<String>()
         };
         // HTTP/2 sends the host as part of the URI.
-        let host = uri.authority().map_or_else(|| text(HOST), ToString::to_string);
+        let requested = || uri.authority().map_or_else(|| text(HOST), ToString::to_string);
+        let host = source.forwarded_host.clone().unwrap_or_else(requested);
         let referrer = text(REFERER);
         let from = url::Url::parse(&referrer).ok();
         let from = from.as_ref().map(|url| &url[url::Position::BeforeHost..url::Position::AfterPort]);
         let is_from_here = from.is_some_and(|from| from.eq_ignore_ascii_case(&host));
-        let forwarded = rate_limit::forwarded_address(headers).map(|address| address.to_string());
-        Self {
-            address: String::new(),
-            forwarded,
-            agent: text(USER_AGENT),
-            referrer,
-            is_from_here,
-            host,
-            forwarded_https: text(HeaderName::from_static("x-forwarded-proto")).eq_ignore_ascii_case("https"),
-        }
+        let address = source.address.map(|address| address.to_string()).unwrap_or_default();
+        Self { source, address, agent: text(USER_AGENT), referrer, is_from_here, host }
     }
 }
 
 impl Visitor {
-    /// Parses the URI and the headers of a request.
-    pub(crate) fn new(uri: &Uri, headers: &HeaderMap) -> Self {
+    /// Parses a request.
+    pub(crate) fn from_request(request: &Request) -> Self {
+        Self::new(request.uri(), request.headers(), request.extensions())
+    }
+
+    /// Parses the URI and the headers of a request, whose source is an extension.
+    pub(crate) fn new(uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Self {
+        let source = extensions.get::<RequestSource>().cloned().unwrap_or_default();
         let params: Vec<_> = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
             .take(MAX_PARAMS)
             .map(|(name, value)| (name.into_owned(), value.into_owned()))
@@ -145,7 +140,7 @@ impl Visitor {
             chosen,
             path: path.to_string(),
             params,
-            client: Client::new(uri, headers),
+            client: Client::new(uri, headers, source),
         }
     }
 
@@ -169,14 +164,10 @@ impl Visitor {
     }
 
     /// Returns the client as the query log knows it.
-    pub(crate) fn request_client(&self, behind_proxy: bool) -> RequestClient<'_> {
+    pub(crate) fn request_client(&self) -> RequestClient<'_> {
         let client = &self.client;
-        let address = match &client.forwarded {
-            Some(forwarded) if behind_proxy => forwarded,
-            _ => &client.address,
-        };
         let referrer = if client.is_from_here { "" } else { &client.referrer };
-        RequestClient { address, agent: &client.agent, referrer, path: &self.path }
+        RequestClient { address: &client.address, agent: &client.agent, referrer, path: &self.path }
     }
 
     /// Returns the origin of a query, from the parameter `from` of links on result pages, or from the referrer.
@@ -233,11 +224,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        let mut visitor = Self::new(&parts.uri, &parts.headers);
-        if let Some(ConnectInfo(address)) = parts.extensions.get::<ConnectInfo<SocketAddr>>() {
-            visitor.client.address = address.ip().to_string();
-        }
-        Ok(visitor)
+        Ok(Self::new(&parts.uri, &parts.headers, &parts.extensions))
     }
 }
 
@@ -307,7 +294,7 @@ mod tests {
             .iter()
             .map(|(name, value)| (axum::http::HeaderName::from_static(name), value.parse().unwrap()))
             .collect();
-        Visitor::new(&uri.parse().unwrap(), &headers)
+        Visitor::new(&uri.parse().unwrap(), &headers, &Extensions::new())
     }
 
     #[test]
@@ -353,16 +340,15 @@ mod tests {
         let from = client(&[
             ("host", "a.example"),
             ("referer", "https://b.example/?q=a.example"),
-            ("x-forwarded-for", "evil, 192.0.2.1, 192.0.2.7"),
+            ("x-forwarded-for", "192.0.2.7"),
         ]);
-        assert!(!from.is_from_here && from.forwarded.as_deref() == Some("192.0.2.7"));
-        let from = client(&[("referer", "not an address"), ("x-forwarded-for", "unknown")]);
-        assert!(!from.is_from_here && from.forwarded.is_none());
+        assert!(!from.is_from_here && from.address.is_empty());
+        assert!(!client(&[("referer", "not an address")]).is_from_here);
     }
 
     #[test]
     fn a_form_is_read_field_by_field() {
-        let visitor = Visitor::new(&"/search?word=mp4&mem=99".parse().unwrap(), &HeaderMap::new());
+        let visitor = visitor("/search?word=mp4&mem=99", &[]);
         assert_eq!((visitor.param("word"), visitor.param("mem")), (Some("mp4"), Some("99")));
         assert_eq!(visitor.param("wor"), None);
     }

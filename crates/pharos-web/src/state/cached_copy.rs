@@ -17,6 +17,7 @@ use pharos_store::{DerivedReader, Library, RawResponse, StoreError};
 
 use super::renderer::{RenderedView, Rendering, View, ViewKey, ViewKind};
 use super::{AppState, Service, ServiceError};
+use crate::server::visitor::Visitor;
 
 /// A request for a cached page.
 pub(crate) struct CachedPageRequest {
@@ -82,9 +83,11 @@ impl AppState {
     /// Returns the cached page.
     pub(crate) async fn cached_page(
         &self,
+        visitor: &Visitor,
         request: CachedPageRequest,
     ) -> Result<CachedPageLookup, ServiceError> {
-        self.render(move |service, rendering| find_cached_page(service, rendering, &request)).await
+        let source = &visitor.client.source;
+        self.render(source, move |service, rendering| find_cached_page(service, rendering, &request)).await
     }
 }
 

@@ -13,7 +13,7 @@ use pharos_store::{RawResponse as StoredResponse, StoreError};
 use super::cached_copy::allows_copies;
 use super::renderer::{RenderedView, Rendering, View, ViewKey, ViewKind};
 use super::{AppState, Service, ServiceError};
-use crate::messages::Lang;
+use crate::server::visitor::Visitor;
 
 /// Pages with more lines are cleaned without an explanation, which takes 12 KB of memory per line.
 const MAX_EXPLAINED_LINES: usize = 5_000;
@@ -56,22 +56,22 @@ pub(crate) struct Cleaned {
 
 impl AppState {
     /// Returns the stored copy of a page before and after cleaning, as the HTML that `write` returns. Its result must depend
-    /// only on the page, `query` and `lang`.
+    /// only on the page, `query` and the language of the visitor.
     pub(crate) async fn cleaned_copy(
         &self,
+        visitor: &Visitor,
         id: PageId,
         query: String,
-        lang: Lang,
         write: impl FnOnce(&IndexedPage, Cleaned) -> Result<String, askama::Error> + Send + 'static,
     ) -> Result<CopyLookup<CleanedCopy>, ServiceError> {
-        self.render(move |service, rendering| {
+        let label = visitor.lang.code();
+        self.render(&visitor.client.source, move |service, rendering| {
             let RawCopy { found, response } = match raw_copy(service, id)? {
                 CopyLookup::Copy(raw) => raw,
                 CopyLookup::Missing => return Ok(CopyLookup::Missing),
                 CopyLookup::Withheld(found) => return Ok(CopyLookup::Withheld(found)),
             };
-            let (position, label) = (found.position, lang.code());
-            let key = ViewKey { page: id, position, kind: ViewKind::Cleaned, query, label };
+            let key = ViewKey { page: id, position: found.position, kind: ViewKind::Cleaned, query, label };
             let view =
                 rendering.view(key, || render_cleaned(service, rendering, &found, &response, write))?;
             let shown = match view {

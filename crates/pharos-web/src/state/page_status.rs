@@ -12,6 +12,7 @@ use pharos_store::{PageState, StoreError};
 use super::cleaned_copy::{CopyLookup, raw_copy};
 use super::renderer::{Rendering, ViewKind};
 use super::{AppState, Service, ServiceError};
+use crate::server::visitor::Visitor;
 
 /// Maximum number of versions reported; each of them is read.
 pub(crate) const MAX_VERSIONS: usize = 20;
@@ -39,8 +40,12 @@ impl PageStatus {
 
 impl AppState {
     /// Returns the status of a page; `None` if it is unknown or was removed.
-    pub(crate) async fn page_status(&self, url: PageUrl) -> Result<Option<PageStatus>, ServiceError> {
-        self.render(move |service, rendering| {
+    pub(crate) async fn page_status(
+        &self,
+        visitor: &Visitor,
+        url: PageUrl,
+    ) -> Result<Option<PageStatus>, ServiceError> {
+        self.render(&visitor.client.source, move |service, rendering| {
             let report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
             if report.as_ref().is_some_and(|report| report.page.state == PageState::Removed) {
                 return Ok(None);
@@ -60,8 +65,12 @@ impl AppState {
 
     /// Returns the page object of the stored copy; `None` if the copy may not be shown or is not HTML. Parsers of other
     /// formats do not run in a serving process.
-    pub(crate) async fn page_object(&self, url: PageUrl) -> Result<Option<PageObject>, ServiceError> {
-        self.render(move |service, rendering| {
+    pub(crate) async fn page_object(
+        &self,
+        visitor: &Visitor,
+        url: PageUrl,
+    ) -> Result<Option<PageObject>, ServiceError> {
+        self.render(&visitor.client.source, move |service, rendering| {
             let CopyLookup::Copy(copy) = raw_copy(service, url.id())? else { return Ok(None) };
             let rules = RuleSet::named(&service.config.clean.rules, |path| fs::read_to_string(path))?;
             let content_type = copy.response.header("content-type");

@@ -19,11 +19,16 @@ use tokio::sync::oneshot;
 
 use super::cached_copy::PageView;
 use super::{AppState, Service, ServiceError};
+use crate::server::client_address::RequestSource;
 use crate::server::metrics::VIEWS;
+use crate::server::network_limit::NetworkLimit;
 use crate::server::worker_pool::WorkerPool;
 
 /// Maximum number of queued renderings; further ones are rejected with 503.
 const QUEUE: usize = 32;
+
+/// Maximum number of renderings for one client network at once, queued ones included; further ones are rejected with 429.
+const MAX_PER_NETWORK: usize = QUEUE / 4;
 
 /// Work budget of a rendering: a constant part, and one proportional to the size of the document.
 const BASE_STEPS: u64 = 50_000_000;
@@ -92,6 +97,7 @@ pub(crate) struct RenderedView {
 /// Threads and caches for views.
 pub(crate) struct ViewRenderer {
     pool: WorkerPool,
+    clients: Arc<NetworkLimit>,
     cache: Arc<ViewCache>,
 }
 
@@ -100,7 +106,8 @@ impl ViewRenderer {
         // Half of the CPUs, so that queries find the others free.
         let threads = available_parallelism().map_or(1, usize::from).div_ceil(2);
         let pool = WorkerPool::start("view", threads, QUEUE)?;
-        Ok(Self { pool, cache: Arc::new(ViewCache::new(web.view_cache.0)) })
+        let clients = NetworkLimit::new(MAX_PER_NETWORK);
+        Ok(Self { pool, clients, cache: Arc::new(ViewCache::new(web.view_cache.0)) })
     }
 }
 
@@ -206,12 +213,15 @@ impl Drop for CancelOnDrop {
 }
 
 impl AppState {
-    /// Runs work on stored pages on the threads for views.
+    /// Runs work on stored pages on the threads for views, for the client of a request.
     pub(crate) async fn render<T: Send + 'static>(
         &self,
+        source: &RequestSource,
         work: impl FnOnce(&Service, &Rendering) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, ServiceError> {
         let renderer = self.renderer();
+        let acquire = |address| renderer.clients.acquire(address).ok_or(ServiceError::TooManyViews);
+        let _permit = source.limited_address().map(acquire).transpose()?;
         let (service, cache) = (self.service().clone(), Arc::clone(&renderer.cache));
         let cancelled = Arc::<AtomicBool>::default();
         let _cancel = CancelOnDrop(Arc::clone(&cancelled));
@@ -239,6 +249,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use axum::http::StatusCode;
+    use axum::response::IntoResponse as _;
     use pharos_core::Config;
 
     use super::*;
@@ -279,8 +290,9 @@ mod tests {
         loop {
             while !app.renderer().pool.is_full() {
                 let app = app.clone();
-                renderings
-                    .push(tokio::spawn(async move { app.render(|_, rendering| endless(rendering)).await }));
+                renderings.push(tokio::spawn(async move {
+                    app.render(&RequestSource::default(), |_, rendering| endless(rendering)).await
+                }));
                 tokio::task::yield_now().await;
             }
             // Until every thread has taken one.
@@ -308,10 +320,59 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn one_client_does_not_take_the_whole_queue() {
+        let (_dir, app) = app(patient());
+        let source = RequestSource { address: "192.0.2.1".parse().ok(), ..RequestSource::default() };
+        let mut renderings = Vec::new();
+        for _ in 0..MAX_PER_NETWORK {
+            let (app, source) = (app.clone(), source.clone());
+            renderings.push(tokio::spawn(async move {
+                app.render(&source, |_, rendering| endless(rendering)).await
+            }));
+            tokio::task::yield_now().await;
+        }
+        let refused = app.render(&source, |_, _| Ok(())).await.unwrap_err().into_response();
+        assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert!(!app.renderer().pool.is_full());
+        renderings.iter().for_each(tokio::task::JoinHandle::abort);
+        for rendering in renderings {
+            assert!(rendering.await.is_err());
+        }
+        assert!(app.render(&source, |_, _| Ok(())).await.is_ok());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn twelve_requests_for_a_hostile_page_do_not_stop_searches() {
+        // Each element is formatting the parser has to reconstruct in every following one.
+        let html: String = (0..12_000).map(|n| format!("<a><b c{n}><div>")).collect();
+        let hostile = TestPage::new("https://www.example.org/hostile", "Hostile", html.leak());
+        let paths = [hostile.cached_page(), format!("/clean?url={}", hostile.url)];
+        let (_dir, service) = engine(&[PAGE, hostile], Config::default());
+        let router = crate::router(service).unwrap();
+        let views: Vec<_> = (0..12)
+            .map(|n| {
+                let (router, path) = (router.clone(), paths[n % 2].clone());
+                tokio::spawn(async move { get(&router, &path).await.status })
+            })
+            .collect();
+        for n in 0..20 {
+            let reply = get(&router, &format!("/search?q=lighthouse+-none{n}")).await;
+            assert_eq!(reply.status, StatusCode::OK);
+        }
+        for view in views {
+            let status = view.await.unwrap();
+            let expected =
+                [StatusCode::OK, StatusCode::UNPROCESSABLE_ENTITY, StatusCode::SERVICE_UNAVAILABLE];
+            assert!(expected.contains(&status), "{status}");
+        }
+    }
+
+    #[tokio::test]
     async fn a_rendering_is_cancelled_with_its_request() {
         let (_dir, app) = app(patient());
         let (sender, ended) = channel();
-        let rendering = app.render(move |_, rendering| {
+        let local = RequestSource::default();
+        let rendering = app.render(&local, move |_, rendering| {
             let outcome = endless(rendering);
             sender.send(outcome.unwrap_err().to_string()).unwrap();
             Ok(())
@@ -327,7 +388,7 @@ mod tests {
         let rendering = tokio::spawn({
             let app = app.clone();
             async move {
-                app.render(move |_, rendering| {
+                app.render(&RequestSource::default(), move |_, rendering| {
                     sender.send("began".to_string()).unwrap();
                     let outcome = endless(rendering);
                     sender.send(outcome.unwrap_err().to_string()).unwrap();

@@ -1,6 +1,7 @@
 //! The dependencies of the web server, and its internal errors.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -18,6 +19,7 @@ use tokio::task::JoinError;
 use super::settings::SettingsSource;
 use crate::admin::DeskError;
 use crate::server::metrics::Metrics;
+use crate::server::rate_limit::too_many;
 
 /// Dependencies of the web server.
 #[derive(Clone)]
@@ -61,6 +63,8 @@ pub(crate) enum ServiceError {
     Stopped(#[from] JoinError),
     #[error("the queue is full")]
     Busy,
+    #[error("too many renderings for one client")]
+    TooManyViews,
     /// A stored page cannot be rendered within its budget.
     #[error(transparent)]
     Work(#[from] WorkExceeded),
@@ -72,6 +76,7 @@ impl IntoResponse for ServiceError {
             Self::Busy | Self::Desk(DeskError::Busy) | Self::Work(WorkExceeded::Cancelled) => {
                 StatusCode::SERVICE_UNAVAILABLE.into_response()
             }
+            Self::TooManyViews => too_many(Duration::ZERO),
             Self::Work(exceeded) => {
                 let mut response = StatusCode::UNPROCESSABLE_ENTITY.into_response();
                 // Read by the middleware that renders errors.

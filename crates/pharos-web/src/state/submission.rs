@@ -50,10 +50,7 @@ impl AppState {
         if !may_be_submitted(&config.crawl, &url) {
             return Ok(Submitted::OutOfReach);
         }
-        let client = &visitor.client;
-        let forwarded = client.forwarded.as_ref().filter(|_| config.web.behind_proxy);
-        let address = forwarded.unwrap_or(&client.address);
-        let address = address.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        let address = visitor.client.source.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         if let Err(wait) = self.api().submissions.acquire(&client_network(address)) {
             return Ok(Submitted::TooOften(wait.as_secs().saturating_add(1)));
         }

@@ -28,14 +28,19 @@ pub(super) fn choice<T: Copy>(
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderMap;
+    use axum::http::{Extensions, HeaderMap};
 
     use super::*;
 
     #[test]
     fn invalid_values_are_ignored() {
-        let visitor =
-            |query: &str| Visitor::new(&format!("/admin/sites?{query}").parse().unwrap(), &HeaderMap::new());
+        let visitor = |query: &str| {
+            Visitor::new(
+                &format!("/admin/sites?{query}").parse().unwrap(),
+                &HeaderMap::new(),
+                &Extensions::new(),
+            )
+        };
         let given = visitor("q=%20harbour%20&page=3&order=name");
         assert_eq!((text(&given, "q", 4), page(&given)), ("harb".into(), (3, 2 * PAGE_SIZE)));
         assert_eq!(choice(&given, "order", &[("pages", 1), ("name", 2)]), Some(("name", 2)));

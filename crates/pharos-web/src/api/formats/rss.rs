@@ -11,7 +11,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::messages::fill;
-use crate::server::origin::origin;
+use crate::server::origin::{UnknownHost, origin};
 use crate::server::visitor::{Visitor, link};
 
 /// Returns a search response as an RSS feed.
@@ -21,7 +21,7 @@ pub(crate) fn feed(
     request: &SearchRequest,
     answer: &SearchResponse,
 ) -> Response {
-    let Some(origin) = origin(visitor, &config.web) else { return StatusCode::BAD_REQUEST.into_response() };
+    let Some(origin) = origin(visitor, &config.web) else { return UnknownHost.into_response() };
     match write_feed(visitor, &origin, request, answer) {
         Ok(xml) => {
             let headers =
