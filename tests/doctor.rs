@@ -170,6 +170,8 @@ struct Damage<'a> {
     repairable: bool,
     /// `true` if searches give the same results after the repair; `false` if the library lost a record.
     same_answers: bool,
+    /// `true` if the repair discards what the library has lost, and must be forced.
+    needs_force: bool,
     plant: Box<dyn Fn(&Path) + 'a>,
 }
 
@@ -211,7 +213,7 @@ fn every_planted_damage_is_found_and_repaired_if_possible() {
         plant: impl Fn(&Path) + 'a,
     ) -> Damage<'a> {
         let (expected, plant) = (expected.to_string(), Box::new(plant));
-        Damage { name, store, expected, repairable: true, same_answers: true, plant }
+        Damage { name, store, expected, repairable: true, same_answers: true, needs_force: false, plant }
     }
     let damages = [
         Damage {
@@ -272,6 +274,7 @@ fn every_planted_damage_is_found_and_repaired_if_possible() {
         }),
         Damage {
             same_answers: false,
+            needs_force: true,
             ..damage("the library has lost its end", "catalog", "is lost", |data| {
                 let file = File::options().write(true).open(library_file(data, last)).unwrap();
                 file.set_len(cut.offset + 10).unwrap();
@@ -312,6 +315,12 @@ fn every_planted_damage_is_found_and_repaired_if_possible() {
         damage("a file of page objects is missing", "derived", "pages", |data| {
             fs::remove_file(data.join("library/pages/00000002.pages.zst")).unwrap();
         }),
+        damage("a byte of the anchors is flipped", "graph", "anchors", |data| {
+            flip(&find(&data.join("graph"), "anchors").unwrap(), 9);
+        }),
+        damage("a byte of the link rows is flipped", "graph", "rows", |data| {
+            flip(&find(&data.join("graph"), "rows").unwrap(), 30);
+        }),
         damage("the last file of page objects is missing", "derived", "pages", |data| {
             fs::remove_file(data.join(format!("library/pages/{last:08}.pages.zst"))).unwrap();
         }),
@@ -333,7 +342,13 @@ fn every_planted_damage_is_found_and_repaired_if_possible() {
             failed(format!("not found: {code} {findings:#?}"));
             continue;
         }
-        let (code, findings) = doctor(&copied, &["--repair"]);
+        let (mut code, mut findings) = doctor(&copied, &["--repair"]);
+        if damage.needs_force {
+            if code != 1 || findings.iter().any(|finding| finding["mended"] == true) {
+                failed(format!("it must not be repaired: {code} {findings:#?}"));
+            }
+            (code, findings) = doctor(&copied, &["--repair", "--force"]);
+        }
         if !damage.repairable {
             if code != 1 || !findings.iter().any(is_told) {
                 failed(format!("unrepairable damage must still be reported: {code} {findings:#?}"));
@@ -363,6 +378,20 @@ fn every_planted_damage_is_found_and_repaired_if_possible() {
     let again = succeed(&mut rig.pharos(&["--json", "page", url.as_str()]));
     doctor(&data, &["--repair"]);
     assert_eq!(again, succeed(&mut rig.pharos(&["--json", "page", url.as_str()])), "it is due once");
+
+    // Once the page has a new version, the data directory is healthy; a placeholder replaces the damaged record.
+    let feed = rig.dir.path().join("feed.jsonl");
+    let line = serde_json::json!({ "op": "add", "url": url.as_str(), "text": "The page was restored." });
+    fs::write(&feed, format!("{line}\n")).unwrap();
+    succeed(rig.pharos(&["load"]).arg(&feed));
+    assert_healthy(&data);
+    assert!(!data.join("library/00000001-1.warc.gz").exists());
+    assert_eq!(doctor(&data, &["--repair"]), (0, Vec::new()));
+    assert!(data.join("library/00000001-1.warc.gz").exists());
+    assert_healthy(&data);
+    assert_eq!(records(&data).iter().filter(|stored| stored.position == position).count(), 1);
+    succeed(&mut rig.pharos(&["index", "build"]));
+    assert_healthy(&data);
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod politeness;
 mod processes;
 mod ranking;
 mod revisit;
+mod safety;
 mod search_page;
 mod upgrade;
 mod web_limits;

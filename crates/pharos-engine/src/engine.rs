@@ -36,7 +36,7 @@ use crate::stages::record_appender::RecordAppender;
 use crate::status::data_dir::disk_usage;
 use crate::status::engine_status::CrawlPhase;
 use crate::status::stage_metrics::{PipelineStage, StageMetrics, readings};
-use crate::stores::{Stores, roll_back_damaged_history};
+use crate::stores::{Stores, refuse_behind, roll_back_damaged_history};
 
 /// Capacity of the channel of fetched records, in records.
 const RECORD_CHANNEL_CAPACITY: usize = 16;
@@ -87,10 +87,11 @@ impl Engine {
     /// Opens a data directory as its owner.
     ///
     /// `command` names the owner in messages of other processes. `indexing` makes fetched pages searchable at once. Fails if
-    /// another process owns the directory, or if a store is ahead of the library.
+    /// another process owns the directory, or if the library lacks records that a store has applied; then nothing is changed.
     pub fn open(data: DataDir, config: Config, command: &str, indexing: bool) -> Result<Self, EngineError> {
         let owner = own(&data, command)?;
         refuse_incomplete_restore(&data)?;
+        Stores::open(&data, &config)?.check_library()?;
         Self::open_owned(owner, data, config, command, indexing)
     }
 
@@ -118,16 +119,13 @@ impl Engine {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let stores = Stores::open(&data, &config)?;
         let applied = catalog.applied_positions()?;
+        // Opening the library as its owner creates a volume and sets a torn end aside.
+        refuse_behind(&data, &*stores.library()?, &data.catalog(), &applied)?;
         let library = stores.own_library(&applied, clock.now())?;
+        refuse_behind(&data, &*library, &data.catalog(), &applied)?;
         let index = if indexing { Some(stores.own_index()?) } else { None };
-        let end = library.end()?;
-        if !end.covers_all(&applied) {
-            return Err(EngineError::StoreAhead { path: data.catalog() });
-        }
-        if let Some(index) = &index
-            && !end.covers_all(&index.applied_positions()?)
-        {
-            return Err(EngineError::StoreAhead { path: data.index() });
+        if let Some(index) = &index {
+            refuse_behind(&data, &*library, &data.index(), &index.applied_positions()?)?;
         }
         let builds = Arc::new(BuildRunner::new(data.clone(), &config));
         Ok(Self {

@@ -57,9 +57,11 @@ pub enum EngineError {
     /// No engine is running.
     #[error("no engine is running on this data directory: start one with `pharos up`")]
     NotRunning,
-    /// A store has applied more than the library contains.
-    #[error("{} is ahead of the library, which has lost its end: move {} away and start again to rebuild it", path.display(), path.display())]
-    StoreAhead { path: PathBuf },
+    /// The library lacks records that another store has applied.
+    #[error(
+        "the library {} is incomplete: {detail}; put the missing volumes back (is the disk mounted?), or accept the loss with `pharos doctor --repair --force`", path.display()
+    )]
+    LibraryIncomplete { path: PathBuf, detail: String },
     /// There is no library to rebuild from.
     #[error("no library in {}: nothing to rebuild from", path.display())]
     NoLibrary { path: PathBuf },

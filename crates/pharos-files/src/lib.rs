@@ -1,4 +1,4 @@
-//! Durable replacement of files: after a power cut a file has its old or its new content, never a part of either.
+//! Durable replacement of files, and locks of directories: after a power cut a file has its old or its new content, never a part of either.
 //!
 //! ```text
 //! create NAME in the same directory ─▶ write ─▶ sync file ─▶ rename ─▶ sync directory
@@ -17,22 +17,28 @@
 //! ```
 //!
 //! # Invariants
-//! * Every function returns only when its change is durable, except [`replace_volatile`] and [`remove_if_exists`].
+//! * Every function that writes returns only when its change is durable, except [`replace_volatile`] and [`remove_if_exists`].
 //! * Processes that replace one file at the same time take turns; the last one wins.
 //! * `tools/replacements.py` rejects private replacements elsewhere in the workspace.
 //!
 //! # Modules
 //! * `new_file`: a file that is written in steps before it replaces another.
+//! * `checksum`: checksums of files.
+//! * `lock`: locks of directories between processes.
 //! * `layer`: the file operations, recorded while a test asks for it.
 //! * `power_cut`: simulates a cut after every recorded operation.
 
+mod checksum;
 mod layer;
+mod lock;
 mod new_file;
 pub mod power_cut;
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
+pub use checksum::checksum;
+pub use lock::DirectoryLock;
 pub use new_file::{NewFile, is_unfinished};
 
 /// Permissions of files that only their owner may read.

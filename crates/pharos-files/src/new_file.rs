@@ -131,7 +131,7 @@ fn unfinished_path(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Returns `true` if the path leads to this open file.
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let open = file.metadata()?;
     match fs::symlink_metadata(path) {
         Ok(there) => Ok((open.dev(), open.ino()) == (there.dev(), there.ino())),

@@ -30,6 +30,7 @@
 //! * Loaded tables are checked: no number is out of range, whatever the file contains.
 
 mod builder;
+mod checksums;
 mod copy_detection;
 mod duplicate_groups;
 mod lookup;
@@ -50,6 +51,7 @@ use pharos_core::{LibraryPositions, PageId, SiteId, SiteName};
 use serde::Serialize;
 
 pub use self::builder::{PageContent, RankConvergence, RelationsBuilder, RelationsOptions};
+pub use self::checksums::verify;
 use self::copy_detection::CopyTables;
 pub use self::duplicate_groups::DuplicateGroup;
 pub use self::lookup::{PageRelations, RelationsLookup};

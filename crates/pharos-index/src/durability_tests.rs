@@ -9,7 +9,7 @@ use crate::generations::generation::write_vocabulary;
 use crate::generations::{Generations, HistoryGeneration, manifest};
 use crate::phrase_index::{PhraseIndexes, PhraseIndexesBuilder};
 use crate::write::history_builder::{BuildDirectory, BuildPlan, name_build};
-use crate::{BuilderRequest, GenerationStore as _, LinkFigures, LinkMaxima};
+use crate::{BuilderRequest, GenerationStore as _, LinkFigures, LinkMaxima, ReplacedGenerations};
 
 #[test]
 fn files_of_the_index_survive_power_cuts() {
@@ -18,7 +18,8 @@ fn files_of_the_index_survive_power_cuts() {
     let generations = Generations::at(root.join("index"));
     let history = |number| HistoryGeneration { number, to: LibraryPositions::START };
     for number in 1..3 {
-        check(root, || drop(generations.start_over(Some(history(number))).unwrap())).unwrap();
+        let remove = ReplacedGenerations::Remove;
+        check(root, || drop(generations.start_over(Some(history(number)), remove).unwrap())).unwrap();
         check(root, || generations.leave_request(BuilderRequest::Install(history(number))).unwrap()).unwrap();
         let relations = Some(number as i64);
         let plan =

@@ -138,7 +138,7 @@ impl EmbeddedIndex {
                 return Ok(());
             }
             let path = self.generations.history_dir(history.number);
-            let damage = manifest::find_damage(&path, VerificationLevel::Full).into_iter().next();
+            let damage = manifest::find_damage(&path, VerificationLevel::Full)?.into_iter().next();
             // A history that was replaced during verification may already be removed.
             if self.generations.current()?.history.as_ref() != Some(&history) {
                 continue;
@@ -206,22 +206,13 @@ fn open_generation(
 }
 
 impl Index for EmbeddedIndex {
-    /// Returns the applied positions of the open generation. Before its first commit these are the positions of the
-    /// generations before it: a history may extend beyond the point at which the generation was opened.
     fn applied_positions(&self) -> Result<LibraryPositions, IndexError> {
-        let current = self.generations.current()?;
-        let open = current.open();
-        let committed = match Generation::open(&self.generations.latest_dir(open.number))? {
-            Some(generation) => generation.applied_positions()?,
-            None => None,
-        };
-        let before = current.history.map(|h| h.to).unwrap_or_default();
-        Ok(committed.unwrap_or_else(|| before.highest(&open.from)))
+        self.generations.applied_positions()
     }
 
     fn apply(&self, changes: Vec<IndexChange>) -> Result<(), IndexError> {
-        let writing = self.writer_state()?;
-        let WriterState { writer, maxima, body_limit, .. } = &*writing;
+        let mut writing = self.writer_state()?;
+        let WriterState { writer, maxima, body_limit, .. } = &mut *writing;
         changes.iter().try_for_each(|change| writer.apply(change, maxima, *body_limit))
     }
 

@@ -4,20 +4,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pharos_core::LibraryPositions;
+use tantivy::TantivyError;
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use thiserror::Error;
 
 /// An error of the index.
 #[derive(Debug, Error)]
 pub enum IndexError {
     /// A file operation failed.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}{}", path.display(), advice(source))]
     Io { action: &'static str, path: PathBuf, source: io::Error },
     /// tantivy reported an error for a generation.
     #[error("index {}: {source}", path.display())]
-    Tantivy { path: PathBuf, source: Box<tantivy::TantivyError> },
+    Tantivy { path: PathBuf, source: Box<TantivyError> },
     /// A control file such as `CURRENT` cannot be read.
     #[error("{} is damaged ({detail}): move the index directory away and run `pharos index build`", path.display())]
     Damaged { path: PathBuf, detail: String },
+    /// `CURRENT` is missing beside generations, so it is unknown which of them are in use.
+    #[error("{} is missing, but there are generations beside it: restore it from a copy, or run `pharos rebuild index` to build the index from the library", path.display())]
+    NoCurrent { path: PathBuf },
     /// A generation fails verification.
     #[error("{} is damaged ({detail}): run `pharos index verify` for details or `pharos rebuild index` to rebuild it", path.display())]
     DamagedGeneration { path: PathBuf, detail: String },
@@ -26,6 +31,11 @@ pub enum IndexError {
         "the new generation fails verification ({detail}) and was discarded; searches continue on the current one: check disk and memory, then build again"
     )]
     BadBuild { detail: String },
+    /// A history covers less of the library than the current one.
+    #[error(
+        "{} ends at {from} of the library, but the current history ends at {to}: it is not installed, because searches would lose pages", path.display()
+    )]
+    CoversLess { path: PathBuf, from: LibraryPositions, to: LibraryPositions },
     /// No previous history is kept.
     #[error(
         "{} keeps no history from before the last build, so there is nothing to roll back to: run `pharos index build` to create a new one", path.display()
@@ -69,13 +79,95 @@ pub enum IndexError {
 }
 
 impl IndexError {
+    /// Returns `true` if the chain of generations cannot be read, so that only a rebuild helps.
+    pub fn is_unreadable_chain(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::NoCurrent { .. } | Self::OlderFormat { .. })
+    }
+
+    /// Returns `true` if the content of the index is damaged or has an older format, so that a rebuild helps.
+    pub fn is_damage(&self) -> bool {
+        self.is_unreadable_chain() || matches!(self, Self::Tantivy { .. } | Self::DamagedGeneration { .. })
+    }
+
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> IndexError {
         let path = path.to_path_buf();
         move |source| IndexError::Io { action, path, source }
     }
 
-    pub(crate) fn tantivy(path: &Path) -> impl Fn(tantivy::TantivyError) -> IndexError {
+    /// Wraps an error of tantivy. One that the environment caused is an I/O error; any other means damage.
+    pub(crate) fn tantivy(path: &Path) -> impl Fn(TantivyError) -> IndexError {
         let path = path.to_path_buf();
-        move |source| IndexError::Tantivy { path: path.clone(), source: Box::new(source) }
+        move |source| match io_cause(&source).filter(|error| is_environment(error)) {
+            Some(error) => {
+                let action = if is_read_failure(&source) { "read" } else { "write" };
+                let source = io::Error::new(error.kind(), error.to_string());
+                IndexError::Io { action, path: path.clone(), source }
+            }
+            None => IndexError::Tantivy { path: path.clone(), source: Box::new(source) },
+        }
+    }
+}
+
+/// Returns the I/O error behind an error of tantivy.
+fn io_cause(error: &TantivyError) -> Option<&io::Error> {
+    Some(match error {
+        TantivyError::IoError(error)
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error: error, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: error, .. })
+        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error: error, .. })
+        | TantivyError::LockFailure(LockError::IoError(error), _) => error,
+        _ => return None,
+    })
+}
+
+fn is_read_failure(error: &TantivyError) -> bool {
+    matches!(error, TantivyError::OpenReadError(_) | TantivyError::OpenDirectoryError(_))
+}
+
+/// Returns `true` if the environment caused an error, not the content of files: a full disk, missing permissions, limits of
+/// the process.
+pub(crate) fn is_environment(error: &io::Error) -> bool {
+    /// `ENOMEM`, `ENFILE` and `EMFILE`.
+    const LIMITS: [i32; 3] = [12, 23, 24];
+    is_disk_full(error)
+        || matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+        || error.raw_os_error().is_some_and(|code| LIMITS.contains(&code))
+}
+
+fn is_disk_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        _ if is_disk_full(error) => "; stored data is safe: free disk space and restart",
+        io::ErrorKind::PermissionDenied => "; run it as the user who owns the files",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_damage() {
+        let wrapped = |kind: io::ErrorKind| {
+            IndexError::tantivy(Path::new("index/latest-1"))(TantivyError::IoError(Arc::new(kind.into())))
+        };
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::FileTooLarge, io::ErrorKind::QuotaExceeded] {
+            let error = wrapped(kind);
+            assert!(!error.is_damage(), "{error}");
+            let text = error.to_string();
+            assert!(
+                text.starts_with("cannot write index/latest-1: ") && text.contains("free disk space"),
+                "{text}"
+            );
+        }
+        assert!(!wrapped(io::ErrorKind::PermissionDenied).is_damage());
+        assert!(wrapped(io::ErrorKind::UnexpectedEof).is_damage());
     }
 }

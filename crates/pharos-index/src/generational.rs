@@ -1,11 +1,11 @@
 //! The traits of an index that consists of generations on local disk: [`GenerationalIndex`], the open index, and
 //! [`GenerationStore`], its directory, which a builder manages without opening the index.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pharos_core::LibraryPositions;
+use pharos_files::DirectoryLock;
 
 use crate::error::IndexError;
 use crate::generations::verify::{GenerationFlaw, GenerationReport};
@@ -60,11 +60,32 @@ pub trait GenerationalIndex: Index {
     fn explain(&self, text: &str, field: Option<&str>, pages: usize) -> Result<TermReport, IndexError>;
 }
 
+/// Treatment of the generations that a new chain replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplacedGenerations {
+    /// They are removed: the new chain contains all their pages, or will after a replay.
+    Remove,
+    /// They are moved to `index.replaced` beside the index, because the new chain has fewer pages.
+    SetAside,
+}
+
 /// The directory of the generations: the chain, builds, requests to the owner, verification. It opens no index, so
 /// that it also works on a damaged one.
 pub trait GenerationStore: Send + Sync {
-    /// Reads the chain. Without `CURRENT`, the chain is one empty latest generation.
+    /// Reads the chain. Before the first build there is no `CURRENT`, and the chain is one latest generation.
+    ///
+    /// # Errors
+    /// Returns [`IndexError::NoCurrent`] if `CURRENT` is missing beside other generations.
     fn current(&self) -> Result<GenerationChain, IndexError>;
+
+    /// Returns the library positions up to which the generations have applied and committed changes.
+    ///
+    /// Before the first commit of the open generation these are the positions of the generations before it: a history
+    /// may extend beyond the point at which the generation was opened.
+    fn applied_positions(&self) -> Result<LibraryPositions, IndexError>;
+
+    /// Returns `true` if there are no generations, listed or not.
+    fn is_empty(&self) -> Result<bool, IndexError>;
 
     /// Returns the directory of a history generation.
     fn history_dir(&self, number: u64) -> PathBuf;
@@ -73,12 +94,19 @@ pub trait GenerationStore: Send + Sync {
     ///
     /// The current history is kept for a rollback, together with the generations it replaces. Generations kept so far
     /// are removed.
+    ///
+    /// # Errors
+    /// Returns [`IndexError::CoversLess`] if it covers less of the library than the current history.
     fn install(&self, history: HistoryGeneration) -> Result<GenerationChain, IndexError>;
 
-    /// Starts a new chain of an optional history and one empty latest generation, and removes all other generations.
+    /// Starts a new chain of an optional history and one empty latest generation in place of all other generations.
     ///
     /// The caller must own the data directory and hold the builder's lock. `CURRENT` need not be readable.
-    fn start_over(&self, history: Option<HistoryGeneration>) -> Result<GenerationChain, IndexError>;
+    fn start_over(
+        &self,
+        history: Option<HistoryGeneration>,
+        replaced: ReplacedGenerations,
+    ) -> Result<GenerationChain, IndexError>;
 
     /// Removes all generations that the chain does not list. The caller must hold the builder's lock.
     fn remove_unreferenced(&self) -> Result<(), IndexError>;
@@ -124,11 +152,11 @@ pub trait GenerationStore: Send + Sync {
 /// The lock of the one builder of an index, held until it is dropped.
 #[derive(Debug)]
 pub struct BuilderLock {
-    _file: File,
+    _lock: DirectoryLock,
 }
 
 impl BuilderLock {
-    pub(crate) fn new(file: File) -> Self {
-        Self { _file: file }
+    pub(crate) fn new(lock: DirectoryLock) -> Self {
+        Self { _lock: lock }
     }
 }

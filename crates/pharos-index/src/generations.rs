@@ -4,6 +4,7 @@ pub mod builder_request;
 pub mod chain;
 pub mod directory;
 pub(crate) mod generation;
+pub(crate) mod generation_directory;
 pub mod inventory;
 pub(crate) mod manifest;
 pub mod verify;

@@ -57,7 +57,7 @@ pub use document::result_fields::ResultFields;
 pub use document::{Anchor, IndexChange, IndexDocument, PageCopy, StoredPage};
 pub use embedded::EmbeddedIndex;
 pub use error::IndexError;
-pub use generational::{BuilderLock, GenerationStore, GenerationalIndex};
+pub use generational::{BuilderLock, GenerationStore, GenerationalIndex, ReplacedGenerations};
 pub use generations::{BuilderRequest, Generations};
 pub use index::Index;
 pub use read::facets::Facet;

@@ -1,10 +1,15 @@
 //! The data directory: paths of the stores, and the lock of the owner process.
 
-use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::fs;
+use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use pharos_files::DirectoryLock;
+
 use crate::StoreError;
+
+/// File that names the owner process.
+const LOCK_FILE: &str = "LOCK";
 
 /// A data directory. It only builds paths and opens no store.
 #[derive(Clone, Debug)]
@@ -75,41 +80,37 @@ impl DataDir {
     /// Returns [`StoreError::InUse`] if another process owns the directory.
     pub fn own(&self, command: &str) -> Result<OwnerLock, StoreError> {
         pharos_files::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;
-        let path = self.root.join("LOCK");
-        let mut file = File::options()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(StoreError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut owner = String::new();
-                let _ = file.read_to_string(&mut owner);
-                let owner = if owner.trim().is_empty() {
-                    "another pharos process".into()
-                } else {
-                    owner.trim().to_string()
-                };
-                return Err(StoreError::InUse { path: self.root.clone(), owner });
-            }
-            Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path)(e)),
-        }
+        let path = self.lock_file();
+        let acquired =
+            DirectoryLock::try_acquire(&self.root, LOCK_FILE).map_err(StoreError::io("lock", &path))?;
+        let Some(mut lock) = acquired else {
+            let owner = fs::read_to_string(&path).unwrap_or_default();
+            let owner = if owner.trim().is_empty() { "another pharos process" } else { owner.trim() };
+            return Err(StoreError::InUse { path: self.root.clone(), owner: owner.to_string() });
+        };
         let line = format!("`pharos {command}` (process {})\n", std::process::id());
+        let file = lock.file();
         file.set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(line.as_bytes()))
             .map_err(StoreError::io("write", &path))?;
-        Ok(OwnerLock { _lock: file })
+        Ok(OwnerLock { _lock: lock })
+    }
+
+    /// Returns `true` if a process owns the directory.
+    pub fn is_owned(&self) -> bool {
+        DirectoryLock::is_held(&self.root, LOCK_FILE)
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.root.join(LOCK_FILE)
     }
 }
 
 /// The lock of the owner of a data directory. The kernel releases it when the process ends in any way.
 #[derive(Debug)]
 pub struct OwnerLock {
-    _lock: File,
+    _lock: DirectoryLock,
 }
 
 #[cfg(test)]
@@ -123,6 +124,9 @@ mod tests {
         let first = data.own("crawl").unwrap();
         let error = data.own("up").unwrap_err().to_string();
         assert!(error.contains("`pharos crawl` (process "), "{error}");
+        fs::remove_file(data.lock_file()).unwrap();
+        assert!(matches!(data.own("up"), Err(StoreError::InUse { .. })), "deleting the file does not help");
+        assert!(data.is_owned());
         drop(first);
         data.own("up").unwrap();
     }

@@ -17,6 +17,9 @@ pub enum StoreError {
         path: PathBuf,
         source: io::Error,
     },
+    /// The process may not read a file. This says nothing about its content.
+    #[error("{} cannot be read (permission denied): run it as the user who owns the data directory", path.display())]
+    Unreadable { path: PathBuf },
     /// Another process owns the data directory.
     #[error("{} is in use by {owner}: stop that process, or choose another directory with --data", path.display())]
     InUse {

@@ -137,6 +137,16 @@ pub trait LocalLibrary: Library {
 
     /// Rewrites missing or invalid offset tables and removes leftovers. The caller must own the data directory.
     fn repair_files(&self) -> Result<(), StoreError>;
+
+    /// Rewrites a volume without its damaged ranges, which are set aside as files beside it. In place of each record of
+    /// `placeholders` that lies in such a range, its placeholder is written.
+    ///
+    /// The caller must own the data directory. The volume that is being appended to is left unchanged.
+    fn replace_damaged(
+        &self,
+        volume: u32,
+        placeholders: &[(LibraryPosition, LibraryRecord)],
+    ) -> Result<(), StoreError>;
 }
 
 /// Records in order, with an error for each damaged range.

@@ -367,6 +367,9 @@ pub(crate) struct DoctorArgs {
     /// Repair defects as the owner of the data directory, then check again
     #[arg(long)]
     pub(crate) repair: bool,
+    /// Repair even if the library lacks records that the stores have applied; old stores are set aside
+    #[arg(long, requires = "repair")]
+    pub(crate) force: bool,
 }
 
 #[derive(Args)]
@@ -374,6 +377,9 @@ pub(crate) struct RebuildArgs {
     /// Stores to rebuild [default: all]
     #[arg(value_name = "PART")]
     pub(crate) parts: Vec<RebuildPart>,
+    /// Rebuild even if the library lacks records that the stores have applied; old stores are set aside
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]

@@ -53,7 +53,9 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         Command::Rebuild(args) => commands::maintenance::rebuild::run(global, args),
         Command::Backup(args) => commands::maintenance::backup::backup(global, args),
         Command::Restore(args) => commands::maintenance::backup::restore(global, args),
-        Command::Index { command: IndexCommand::Build } => commands::search::index::build(global),
+        Command::Index { command: IndexCommand::Build(args) } => {
+            commands::search::index::build(global, &args)
+        }
         Command::Index { command: IndexCommand::Status } => commands::search::index::status(global),
         Command::Index { command: IndexCommand::Verify } => commands::search::index::verify(global),
         Command::Index { command: IndexCommand::Rollback } => commands::search::index::rollback(global),

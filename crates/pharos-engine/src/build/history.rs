@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use pharos_core::LibraryPositions;
 use pharos_core::config::Config;
 use pharos_index::generations::HistoryGeneration;
-use pharos_index::{BuilderRequest, GenerationStore, HistoryBuilder, IndexError};
+use pharos_index::{BuilderRequest, GenerationStore, HistoryBuilder, IndexError, ReplacedGenerations};
 use pharos_store::interpret::is_searchable;
 use pharos_store::{DataDir, StoreError};
 use tokio::sync::watch;
@@ -85,17 +85,28 @@ impl BuiltGeneration {
 
 /// Builds a history generation and installs it, resuming an interrupted build if possible.
 ///
+/// A library that lacks records which catalog or index have applied is refused, because the new history would lack their
+/// pages. With `force` the index is rebuilt from the rest of it, and the old generations are set aside.
+///
 /// `progress` receives the progress and returns `false` to stop.
 pub fn build_history(
     data: &DataDir,
     config: &Config,
+    force: bool,
     mut progress: impl FnMut(BuildProgress) -> bool,
 ) -> Result<BuildSummary, EngineError> {
     check_rules(config)?;
     let stores = Stores::open(data, config)?;
+    let mut check = |p: BuildProgress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
+    match stores.check_library() {
+        Err(EngineError::LibraryIncomplete { .. }) if force => {
+            let _owner = data.own("index build --force")?;
+            return rebuild_index(data, config, ReplacedGenerations::SetAside, &mut check);
+        }
+        checked => checked?,
+    }
     let generations = stores.require_generations(BUILDING)?;
     let _builder = generations.lock_builder()?;
-    let mut check = |p: BuildProgress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
 
     let planned = plan::find_resumable(&stores, config, &*generations)?;
     let resumed = planned.is_some();
@@ -116,10 +127,11 @@ pub fn build_history(
 
 /// Replaces all generations by a new one built from the library, as the owner of the data directory.
 ///
-/// The old generations serve queries until the new one is installed, if they are readable.
+/// The old generations serve queries until the new one is installed, if they are readable. Nothing is removed before.
 pub(crate) fn rebuild_index(
     data: &DataDir,
     config: &Config,
+    replaced: ReplacedGenerations,
     check: ProgressCheck<'_>,
 ) -> Result<BuildSummary, EngineError> {
     check_rules(config)?;
@@ -127,16 +139,9 @@ pub(crate) fn rebuild_index(
     let generations = stores.require_generations(BUILDING)?;
     let _builder = generations.lock_builder()?;
     generations.clear_request();
-    match generations.current() {
-        Ok(_) => {}
-        Err(IndexError::Damaged { .. } | IndexError::OlderFormat { .. }) => {
-            generations.start_over(None)?;
-        }
-        Err(error) => return Err(error.into()),
-    }
     let built = build_generation(data, config, &*generations, None, check)?;
     check(BuildProgress::Switching)?;
-    generations.start_over(Some(built.history.clone()))?;
+    generations.start_over(Some(built.history.clone()), replaced)?;
     info!(generation = built.history.number, pages = built.pages, "rebuilt the index");
     Ok(built.into_summary())
 }
@@ -381,18 +386,18 @@ mod tests {
         for data in [&whole, &interrupted] {
             ingest_pages(data, 0..600, false);
         }
-        let built = build_history(&whole, &config, |_| true).unwrap();
+        let built = build_history(&whole, &config, false, |_| true).unwrap();
         assert_eq!(built.saved, 0);
 
         let stopped = |data: &DataDir| {
             let stop = |progress| !matches!(progress, BuildProgress::Indexing(done, _) if done >= 256);
-            assert!(matches!(build_history(data, &config, stop), Err(EngineError::Stopped)));
+            assert!(matches!(build_history(data, &config, false, stop), Err(EngineError::Stopped)));
             test_stores(data).generations().unwrap().build_directory().checkpoint().unwrap().1
         };
         assert_eq!(stopped(&interrupted), 256, "a stop saves the pages added so far");
         // Links are not analysed again, and no page is added twice.
         let mut steps = Vec::new();
-        let again = build_history(&interrupted, &config, |progress| {
+        let again = build_history(&interrupted, &config, false, |progress| {
             steps.push(progress);
             true
         });
@@ -408,11 +413,11 @@ mod tests {
         // rest is in latest.
         stopped(&interrupted);
         config.clean.template = 0.5;
-        assert_eq!(build_history(&interrupted, &config, |_| true).unwrap().saved, 0);
+        assert_eq!(build_history(&interrupted, &config, false, |_| true).unwrap().saved, 0);
         let stop = |progress| !matches!(progress, BuildProgress::Indexing(done, _) if done >= 512);
-        assert!(build_history(&interrupted, &config, stop).is_err());
+        assert!(build_history(&interrupted, &config, false, stop).is_err());
         ingest_pages(&interrupted, 600..610, false);
-        let last = build_history(&interrupted, &config, |_| true).unwrap();
+        let last = build_history(&interrupted, &config, false, |_| true).unwrap();
         assert_eq!((last.to, last.saved), (end, 512));
         let view = test_stores(&interrupted).index().unwrap().view().unwrap();
         assert_eq!(view.pages().unwrap(), 610);

@@ -58,7 +58,9 @@ pub fn build_graph(
     mut progress: impl FnMut(BuildProgress) -> bool,
 ) -> Result<GraphSummary, EngineError> {
     check_rules(config)?;
-    let _builder = Stores::open(data, config)?.lock_builder()?;
+    let stores = Stores::open(data, config)?;
+    stores.check_library()?;
+    let _builder = stores.lock_builder()?;
     let mut check = |p: BuildProgress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
     let pages = CurrentPages::find(data, config, &mut |n| check(BuildProgress::Surveying(n)))?;
     let (relations, computed) = analyse_links(data, config, &pages, &mut check)?;

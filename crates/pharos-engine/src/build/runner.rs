@@ -83,7 +83,7 @@ impl BuildRunner {
 
     fn build(&self, keep_going: impl Fn() -> bool) -> Result<BuildSummary, EngineError> {
         let since = SystemClock.now();
-        let built = build_history(&self.data, &self.config, |progress| {
+        let built = build_history(&self.data, &self.config, false, |progress| {
             let mut state = self.lock_status();
             state.running = Some((since, progress));
             !state.stopping && keep_going()

@@ -19,13 +19,13 @@ use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPositions, SystemClock};
 use pharos_files::NewFile;
 use pharos_graph::relations::newest_folder;
+use pharos_index::ReplacedGenerations;
 use pharos_index::generations::HistoryGeneration;
 use pharos_store::catalog::remove_database;
 use pharos_store::library::LocalLibrary;
 use pharos_store::{DataDir, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use xxhash_rust::xxh3::Xxh3;
 
 use crate::{Engine, EngineError, Stores};
 
@@ -116,6 +116,8 @@ pub fn backup(
     if is_restore_incomplete(data) {
         return Err(EngineError::RestoreIncomplete { path: data.root().to_path_buf() });
     }
+    // A backup of an incomplete library would replace a complete one.
+    stores.check_library()?;
     let _lock = claim_directory(to)?;
     let before = match BackupManifest::read(to) {
         Ok(manifest) => manifest,
@@ -482,16 +484,8 @@ const PROGRESS_BYTES: u64 = 8 << 20;
 
 /// Returns length and checksum of the first `size` bytes of a file.
 fn checksum(path: &Path, size: u64) -> Result<(u64, String), StoreError> {
-    let mut file = File::open(path).map_err(StoreError::io("open", path))?.take(size);
-    let (mut hasher, mut buffer, mut length) = (Xxh3::new(), vec![0; 1 << 20], 0);
-    loop {
-        let read = file.read(&mut buffer).map_err(StoreError::io("read", path))?;
-        if read == 0 {
-            return Ok((length, format!("{:016x}", hasher.digest())));
-        }
-        hasher.update(&buffer[..read]);
-        length += read as u64;
-    }
+    let (length, sum) = pharos_files::checksum(path, size).map_err(StoreError::io("read", path))?;
+    Ok((length, format!("{sum:016x}")))
 }
 
 /// Restores a backup into an empty or missing data directory and replays the records that its stores have not
@@ -531,7 +525,7 @@ pub fn restore(
     let config = config()?;
     if let (Some(history), Some(generations)) = (manifest.history, Stores::open(data, &config)?.generations())
     {
-        generations.start_over(Some(history))?;
+        generations.start_over(Some(history), ReplacedGenerations::Remove)?;
     }
     let engine = Engine::open_owned(owner, data.clone(), config, "restore", manifest.searchable)?;
     let (_stop, never) = watch::channel(false);

@@ -12,15 +12,15 @@ mod derived;
 mod graph;
 mod index;
 mod library;
+mod permissions;
 mod repair;
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{File, TryLockError};
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
-use pharos_store::DataDir;
-use pharos_store::catalog::PageDetails;
+use pharos_store::catalog::{PageDetails, PageVersion};
+use pharos_store::{DataDir, Library};
 use serde::Serialize;
 
 use crate::{EngineError, Stores};
@@ -30,6 +30,9 @@ const MAX_LISTED: u64 = 20;
 
 const LOST_RECORDS: &str = "the versions stored here are lost";
 const LOST_PAGES: &str = "the pages remain searchable until the next rebuild, but cannot be shown";
+
+/// Recommended action if the library lacks records that other stores have applied.
+const CURE_INCOMPLETE: &str = "put the missing volumes back (is the disk mounted?), or accept the loss with `pharos doctor --repair --force`";
 
 /// The store a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -121,24 +124,36 @@ pub enum DoctorProgress {
     Repairing(CheckedStore),
 }
 
-/// Checks a data directory, and repairs it if `repair` is set.
+/// Reaction of the doctor to its findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing.
+    No,
+    /// Repairs them, unless that would discard what the library no longer contains.
+    Safe,
+    /// Repairs them from whatever the library contains. Replaced stores are set aside.
+    Forced,
+}
+
+/// Checks a data directory and repairs it.
 ///
 /// `progress` receives the current step and returns `false` to stop.
 pub fn doctor(
     data: &DataDir,
     config: &Config,
-    repair: bool,
+    repair: Repair,
     mut progress: impl FnMut(DoctorProgress) -> bool,
 ) -> Result<DoctorReport, EngineError> {
     let mut check = |step| if progress(step) { Ok(()) } else { Err(EngineError::Stopped) };
     if crate::maintenance::backup::is_restore_incomplete(data) {
         return Err(EngineError::RestoreIncomplete { path: data.root().to_path_buf() });
     }
+    permissions::require_readable(data)?;
     let stores = Stores::open(data, config)?;
-    if !repair {
-        let owned = is_owned(data);
+    if repair == Repair::No {
+        let owned = data.is_owned();
         let mut exam = Examination::run(&stores, owned, &mut check)?;
-        if !owned && is_owned(data) && !exam.report.is_healthy() {
+        if !owned && data.is_owned() && !exam.report.is_healthy() {
             // An owner started during the check.
             exam = Examination::run(&stores, true, &mut check)?;
         }
@@ -146,7 +161,10 @@ pub fn doctor(
     }
     let mut owner = data.own("doctor --repair")?;
     let exam = Examination::run(&stores, false, &mut check)?;
-    if exam.report.findings.iter().all(|finding| finding.grade == Severity::Note) {
+    let is_refused = exam.needs.is_lossy && repair != Repair::Forced;
+    let has_faults = exam.report.findings.iter().any(|finding| finding.grade == Severity::Fault);
+    let has_replaceable = exam.lost.iter().any(LostRange::is_replaceable);
+    if is_refused || !(has_faults || has_replaceable) {
         return Ok(exam.into_report());
     }
     owner = repair::repair(owner, &stores, config, &exam, &mut check)?;
@@ -161,12 +179,6 @@ pub fn doctor(
     let new: Vec<Finding> = left.findings.iter().filter(|l| !is_reported(l)).cloned().collect();
     findings.extend(new);
     Ok(DoctorReport { findings, ..left })
-}
-
-/// Returns `true` if a process owns the data directory. The lock is released at once.
-fn is_owned(data: &DataDir) -> bool {
-    let Ok(lock) = File::open(data.root().join("LOCK")) else { return false };
-    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 type ProgressCheck<'a> = &'a mut dyn FnMut(DoctorProgress) -> Result<(), EngineError>;
@@ -194,6 +206,8 @@ struct RepairPlan {
     graph: bool,
     /// Remove remains of interrupted link-analysis builds.
     unfinished_graph: bool,
+    /// The library lacks records that the stores have applied. Stores rebuilt from it would lack them, too.
+    is_lossy: bool,
 }
 
 /// An unreadable range of the library.
@@ -202,15 +216,22 @@ struct LostRange {
     to: LibraryPosition,
     place: String,
     what: String,
-    /// Number of versions in the range, according to the catalog.
-    versions: u64,
+    /// Versions in the range, according to the catalog.
+    versions: Vec<(PageUrl, PageVersion)>,
     /// Pages whose current version lies in the range.
     pages: Vec<PageDetails>,
+    /// `true` if a whole volume is missing.
+    is_volume: bool,
 }
 
 impl LostRange {
     fn contains(&self, position: LibraryPosition) -> bool {
         (self.from..self.to).contains(&position)
+    }
+
+    /// Returns `true` if no page needs what the range contained, so that a placeholder may replace it.
+    fn is_replaceable(&self) -> bool {
+        !self.is_volume && self.pages.is_empty()
     }
 }
 
@@ -244,6 +265,7 @@ impl Examination {
             index::examine(&indexed, open_catalog.as_ref(), &summary, &contents, &mut exam, check)?;
         }
         graph::examine(stores, related, &contents.end, &mut exam)?;
+        exam.note_lossy_repair(&*library)?;
         exam.report_lost();
         exam.report_unlisted();
         Ok(exam)
@@ -291,21 +313,48 @@ impl Examination {
         self.lost.iter().any(|lost| lost.contains(position))
     }
 
+    /// Determines whether stores that need to be rebuilt would lose pages of a missing volume.
+    fn note_lossy_repair(&mut self, library: &dyn Library) -> Result<(), EngineError> {
+        let mut volumes = self.lost.iter().filter(|lost| lost.is_volume);
+        let loses_pages = if self.needs.catalog {
+            volumes.next().is_some()
+        } else {
+            self.needs.index && volumes.any(|lost| !lost.pages.is_empty())
+        };
+        // An index without a readable list of generations came from a library.
+        let has_no_source = self.needs.index && library.volumes()?.is_empty();
+        self.needs.is_lossy |= loses_pages || has_no_source;
+        if loses_pages || has_no_source {
+            let what = "volumes are missing that a damaged store was built from";
+            self.fault(CheckedStore::Library, "volumes", what, LOST_PAGES, CURE_INCOMPLETE);
+        }
+        Ok(())
+    }
+
     /// Reports the lost ranges with the pages they contained.
     fn report_lost(&mut self) {
         for lost in std::mem::take(&mut self.lost) {
             let urls: Vec<&str> = lost.pages.iter().take(5).map(|page| page.url.as_str()).collect();
             let more = lost.pages.len().saturating_sub(urls.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let what = match (urls.is_empty(), lost.versions) {
+            let what = match (urls.is_empty(), lost.versions.len()) {
                 (false, _) => {
                     format!("{}: contained the current version of {}{more}", lost.what, urls.join(", "))
                 }
                 (true, 0) => lost.what.clone(),
                 (true, n) => format!("{}: contained {n} older versions", lost.what),
             };
+            if lost.is_replaceable() && !lost.versions.is_empty() {
+                // The pages have been fetched again.
+                let note = format!("{what}; `pharos doctor --repair` replaces it by a placeholder");
+                self.note(CheckedStore::Library, &lost.place, &note);
+                self.lost.push(lost);
+                continue;
+            }
             let cost = if lost.pages.is_empty() { LOST_RECORDS } else { LOST_PAGES };
-            let cure = if lost.pages.iter().all(|page| page.due.is_some()) {
+            let cure = if lost.is_replaceable() {
+                "only a backup can restore it; `pharos doctor --repair` acknowledges the loss"
+            } else if lost.pages.iter().all(|page| page.due.is_some()) {
                 "only a backup can restore it; the current pages are due to be fetched again"
             } else {
                 "`pharos doctor --repair` schedules the pages for fetching; only a backup can restore old versions"

@@ -4,6 +4,7 @@
 //! stores agree with the library up to the positions they record.
 
 use pharos_core::config::Config;
+use pharos_index::ReplacedGenerations;
 use pharos_store::{DataDir, DerivedWriter, OwnerLock};
 use serde::Serialize;
 
@@ -49,24 +50,35 @@ pub struct RebuildSummary {
 
 /// Rebuilds stores from the library, as the owner of the data directory.
 ///
-/// `progress` receives the progress and returns `false` to stop.
+/// A library that lacks records which catalog or index have applied is refused. With `force` the stores are rebuilt from the
+/// rest of it, and the old ones are set aside. `progress` receives the progress and returns `false` to stop.
 pub fn rebuild(
     data: &DataDir,
     config: &Config,
     parts: &[RebuildPart],
+    force: bool,
     mut progress: impl FnMut(RebuildProgress) -> bool,
 ) -> Result<RebuildSummary, EngineError> {
     if crate::maintenance::backup::is_restore_incomplete(data) {
         return Err(EngineError::RestoreIncomplete { path: data.root().to_path_buf() });
     }
-    let mut owner = data.own("rebuild")?;
     let stores = Stores::open(data, config)?;
     if stores.library()?.volumes()?.is_empty() {
         return Err(EngineError::NoLibrary { path: data.root().to_path_buf() });
     }
-    let mut rebuilt = RebuildSummary { parts: parts.to_vec(), ..RebuildSummary::default() };
+    let is_incomplete = match stores.check_library() {
+        Err(EngineError::LibraryIncomplete { .. }) if force => true,
+        checked => checked.map(|()| false)?,
+    };
+    let mut owner = data.own("rebuild")?;
+    let mut parts = parts.to_vec();
+    if is_incomplete && !parts.contains(&RebuildPart::Catalog) {
+        // No store can follow the rest of the library beside a catalog that is ahead of it.
+        parts.insert(0, RebuildPart::Catalog);
+    }
+    let mut rebuilt = RebuildSummary { parts: parts.clone(), ..RebuildSummary::default() };
     if parts.contains(&RebuildPart::Catalog) {
-        owner = rebuild_catalog(owner, data, config, false, &mut |n| {
+        owner = rebuild_catalog(owner, data, config, is_incomplete, &mut |n| {
             progress(RebuildProgress::Reading(RebuildPart::Catalog, n))
         })?;
     }
@@ -76,7 +88,9 @@ pub fn rebuild(
     owner =
         catch_up(owner, data, config, &mut |n| progress(RebuildProgress::Reading(RebuildPart::Links, n)))?;
     if parts.contains(&RebuildPart::Index) {
-        let built = rebuild_index(data, config, &mut |p| {
+        let replaced =
+            if is_incomplete { ReplacedGenerations::SetAside } else { ReplacedGenerations::Remove };
+        let built = rebuild_index(data, config, replaced, &mut |p| {
             if progress(RebuildProgress::Index(p)) { Ok(()) } else { Err(EngineError::Stopped) }
         })?;
         rebuilt.index = Some(built);

@@ -234,14 +234,14 @@ mod tests {
         ];
         assert_eq!(found, lists);
 
-        build_history(&data, &Config::default(), |_| true).unwrap();
+        build_history(&data, &Config::default(), false, |_| true).unwrap();
         let chain = test_stores(&data).generations().unwrap().current().unwrap();
         assert!(chain.history.is_some());
         assert_eq!(indexed(&data), (pages.clone(), found.clone()));
         // Without derived data, the raw pages are parsed again.
         for folder in ["links", "pages"] {
             std::fs::remove_dir_all(data.library().join(folder)).unwrap();
-            build_history(&data, &Config::default(), |_| true).unwrap();
+            build_history(&data, &Config::default(), false, |_| true).unwrap();
             assert_eq!(indexed(&data), (pages.clone(), found.clone()), "{folder}");
         }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use pharos_core::{LibraryPositions, PageId, PageUrl, Timestamp};
 use rayon::prelude::*;
 
+use super::checksums;
 use super::copy_detection::{CopyDetector, CopyTables, TextAttributes};
 use super::numbering::PageNumbering;
 use super::string_file::{StringFileReader, StringFileWriter};
@@ -273,6 +274,7 @@ impl RelationsBuilder {
         lookup::write_rows(&relations, &texts, &directory.join(ROWS))?;
         drop(texts);
         tables::save(&relations, &directory.join(TABLES))?;
+        checksums::write(directory)?;
         install(self.building, &self.folder)?;
         Ok((relations, RankConvergence { rounds, error_bound }))
     }

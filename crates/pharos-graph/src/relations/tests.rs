@@ -332,3 +332,31 @@ fn missing_and_damaged_tables_are_reported() {
     fs::write(&file, &good).unwrap();
     Relations::open(folder.path()).unwrap();
 }
+
+#[test]
+fn a_flipped_byte_in_any_file_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut builder = builder(folder.path());
+    builder.add_link(&url("http://a.example/"), &url("http://b.example/"), "the harbour").unwrap();
+    builder.finish(LibraryPositions::START, 0).unwrap();
+    verify(folder.path()).unwrap();
+    let build = newest_folder(folder.path()).unwrap().unwrap();
+    let files: Vec<PathBuf> = fs::read_dir(&build).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 5);
+    for path in &files {
+        let whole = fs::read(path).unwrap();
+        for place in [0, whole.len() / 2, whole.len() - 1] {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1;
+            fs::write(path, &bytes).unwrap();
+            let error = verify(folder.path()).unwrap_err();
+            assert!(matches!(error, GraphError::Unusable { .. }), "{} {place}: {error}", path.display());
+        }
+        fs::write(path, &whole).unwrap();
+    }
+    verify(folder.path()).unwrap();
+    // Earlier releases wrote no checksums.
+    fs::remove_file(build.join("checksums")).unwrap();
+    verify(folder.path()).unwrap();
+    Relations::open(folder.path()).unwrap();
+}

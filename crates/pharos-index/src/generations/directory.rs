@@ -9,25 +9,32 @@
 //! index/latest-12/ …    follow the library       index/building/  history under construction
 //! ```
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pharos_core::LibraryPositions;
+use pharos_files::DirectoryLock;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::WatchedVocabulary;
 use serde::{Deserialize, Serialize};
 
-use crate::generational::{BuilderLock, GenerationStore};
+use crate::generational::{BuilderLock, GenerationStore, ReplacedGenerations};
 use crate::generations::builder_request::BuilderRequest;
 use crate::generations::chain::{FORMAT, GenerationChain, HistoryGeneration, LatestGeneration};
+use crate::generations::generation::Generation;
 use crate::generations::inventory::GenerationInventory;
 use crate::generations::manifest;
 use crate::generations::verify::{GenerationFlaw, GenerationReport, check_generations, verify_generations};
 use crate::read::open_chain;
 use crate::write::history_builder::BuildDirectory;
 use crate::{IndexError, IndexView, LinkMaxima};
+
+/// Name of the file that lists the chain.
+pub(crate) const CURRENT: &str = "CURRENT";
+/// File that the builder locks beside the directory.
+const BUILDER_LOCK: &str = "BUILD";
 
 /// The index directory.
 #[derive(Clone, Debug)]
@@ -97,6 +104,55 @@ impl Generations {
         Ok(())
     }
 
+    /// Moves all generations that `current` does not list to `folder`.
+    fn move_all_but(&self, current: &GenerationChain, folder: &Path) -> Result<(), IndexError> {
+        for path in self.unreferenced(current)? {
+            let to = folder.join(path.file_name().unwrap_or_default());
+            pharos_files::rename(&path, &to).map_err(IndexError::io("move", &path))?;
+        }
+        Ok(())
+    }
+
+    /// Creates a directory beside this one for replaced generations, with a copy of `CURRENT`.
+    fn create_replaced_dir(&self) -> Result<PathBuf, IndexError> {
+        let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        let mut names = (1..).map(|n: u32| match n {
+            1 => self.dir.with_file_name(format!("{name}.replaced")),
+            n => self.dir.with_file_name(format!("{name}.replaced-{n}")),
+        });
+        let folder = names.find(|folder| !folder.exists()).unwrap_or_else(|| self.dir.clone());
+        pharos_files::create_dir_all(&folder).map_err(IndexError::io("create", &folder))?;
+        match fs::read(self.dir.join(CURRENT)) {
+            Ok(chain) => {
+                let copy = folder.join(CURRENT);
+                pharos_files::replace(&copy, &chain).map_err(IndexError::io("write", &copy))?;
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(IndexError::io("read", &self.dir.join(CURRENT))(e)),
+        }
+        Ok(folder)
+    }
+
+    /// Reads `CURRENT`. Returns `None` if it does not exist.
+    fn read_chain(&self) -> Result<Option<Vec<u8>>, IndexError> {
+        let path = self.dir.join(CURRENT);
+        match fs::read(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(IndexError::io("read", &path)(e)),
+        }
+    }
+
+    /// Writes `CURRENT` before the first history is finished, which must not lie beside a missing `CURRENT`.
+    pub(crate) fn ensure_chain(&self) -> Result<(), IndexError> {
+        match (self.read_chain()?, self.current()) {
+            (None, Ok(first)) => self.write_chain(&first),
+            // The chain is about to be replaced.
+            (None, Err(error)) if !error.is_unreadable_chain() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the directories of generations that `current` does not list.
     pub(crate) fn unreferenced(&self, current: &GenerationChain) -> Result<Vec<PathBuf>, IndexError> {
         let directories = self.list_directories()?.into_iter();
@@ -148,7 +204,13 @@ impl Generations {
     /// Returns the number for the next history generation. Numbers are never reused, even if the directory no longer
     /// exists.
     pub(crate) fn next_history(&self) -> Result<u64, IndexError> {
-        Ok(self.current()?.highest_history_number().max(self.highest_number("history")?) + 1)
+        let known = match self.current() {
+            Ok(current) => current.highest_history_number(),
+            // The chain is about to be replaced.
+            Err(error) if error.is_unreadable_chain() => 0,
+            Err(error) => return Err(error),
+        };
+        Ok(known.max(self.highest_number("history")?) + 1)
     }
 
     /// Removes this request if it is still pending. A newer request stays: its sender may have replaced that of a
@@ -172,7 +234,7 @@ impl Generations {
     }
 
     fn write_chain(&self, current: &GenerationChain) -> Result<(), IndexError> {
-        self.write_durably("CURRENT", current)
+        self.write_durably(CURRENT, current)
     }
 
     fn write_durably(&self, name: &str, value: &impl Serialize) -> Result<(), IndexError> {
@@ -199,12 +261,18 @@ impl Generations {
 
 impl GenerationStore for Generations {
     fn current(&self) -> Result<GenerationChain, IndexError> {
-        let path = self.dir.join("CURRENT");
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(GenerationChain::default()),
-            Err(e) => return Err(IndexError::io("read", &path)(e)),
-        };
+        let path = self.dir.join(CURRENT);
+        let mut read = self.read_chain()?;
+        if read.is_none() {
+            // Before the first build there is no `CURRENT` and at most the first latest generation.
+            let first = GenerationChain::default();
+            if self.unreferenced(&first)?.is_empty() {
+                return Ok(first);
+            }
+            // The owner may have written `CURRENT` and created the next generation in the meantime.
+            read = self.read_chain()?;
+        }
+        let Some(text) = read else { return Err(IndexError::NoCurrent { path }) };
         #[derive(Deserialize)]
         struct FormatVersion {
             format: u32,
@@ -221,6 +289,21 @@ impl GenerationStore for Generations {
         serde_json::from_slice(&text).map_err(damaged)
     }
 
+    fn applied_positions(&self) -> Result<LibraryPositions, IndexError> {
+        let current = self.current()?;
+        let open = current.open();
+        let committed = match Generation::open(&self.latest_dir(open.number))? {
+            Some(generation) => generation.applied_positions()?,
+            None => None,
+        };
+        let before = current.history.map(|h| h.to).unwrap_or_default();
+        Ok(committed.unwrap_or_else(|| before.highest(&open.from)))
+    }
+
+    fn is_empty(&self) -> Result<bool, IndexError> {
+        Ok(self.list_directories()?.is_empty())
+    }
+
     fn history_dir(&self, number: u64) -> PathBuf {
         self.dir.join(format!("history-{number}"))
     }
@@ -233,6 +316,10 @@ impl GenerationStore for Generations {
             return Err(IndexError::io("install", &path)(missing));
         }
         let installed = self.update_chain(|current| {
+            if let Some(now) = current.history.as_ref().filter(|now| !history.to.covers_all(&now.to)) {
+                let (from, to) = (history.to.clone(), now.to.clone());
+                return Err(IndexError::CoversLess { path: path.clone(), from, to });
+            }
             let is_installed = current.history.as_ref() == Some(&history);
             Ok(if is_installed { current.clone() } else { current.installed(history) })
         })?;
@@ -240,20 +327,32 @@ impl GenerationStore for Generations {
         Ok(installed)
     }
 
-    fn start_over(&self, history: Option<HistoryGeneration>) -> Result<GenerationChain, IndexError> {
+    fn start_over(
+        &self,
+        history: Option<HistoryGeneration>,
+        replaced: ReplacedGenerations,
+    ) -> Result<GenerationChain, IndexError> {
         let (last, histories) = (self.highest_number("latest")?, self.highest_number("history")?);
         let previous = self.current().unwrap_or_default();
         let latest = last.max(previous.open().number) + 1;
         let current = GenerationChain::new(history, latest, histories.max(previous.highest_history_number()));
-        self.write_chain(&current)?;
-        self.remove_all_but(&current)?;
+        match replaced {
+            ReplacedGenerations::Remove => {
+                self.write_chain(&current)?;
+                self.remove_all_but(&current)?;
+            }
+            ReplacedGenerations::SetAside => {
+                let folder = self.create_replaced_dir()?;
+                self.write_chain(&current)?;
+                self.move_all_but(&current, &folder)?;
+            }
+        }
         self.build_directory().discard()?;
         Ok(current)
     }
 
     fn is_building(&self) -> bool {
-        let Ok(file) = File::open(self.dir.join("BUILD")) else { return false };
-        matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+        DirectoryLock::is_held(&self.dir, BUILDER_LOCK)
     }
 
     fn leave_request(&self, request: BuilderRequest) -> Result<(), IndexError> {
@@ -270,17 +369,10 @@ impl GenerationStore for Generations {
 
     fn lock_builder(&self) -> Result<BuilderLock, IndexError> {
         pharos_files::create_dir_all(&self.dir).map_err(IndexError::io("create", &self.dir))?;
-        let path = self.dir.join("BUILD");
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(IndexError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(BuilderLock::new(file)),
-            Err(fs::TryLockError::WouldBlock) => Err(IndexError::BuildRunning { path: self.dir.clone() }),
-            Err(fs::TryLockError::Error(e)) => Err(IndexError::io("lock", &path)(e)),
+        match DirectoryLock::try_acquire(&self.dir, BUILDER_LOCK) {
+            Ok(Some(lock)) => Ok(BuilderLock::new(lock)),
+            Ok(None) => Err(IndexError::BuildRunning { path: self.dir.clone() }),
+            Err(e) => Err(IndexError::io("lock", &self.dir.join(BUILDER_LOCK))(e)),
         }
     }
 
@@ -388,6 +480,51 @@ mod tests {
         assert!(error.contains("pharos index build"), "{error}");
         fs::remove_dir_all(generations.history_dir(waiting.number)).unwrap();
         assert_eq!(generations.next_history().unwrap(), 4, "3 was in use");
+    }
+
+    #[test]
+    fn a_missing_list_beside_generations_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        fs::create_dir(generations.latest_dir(1)).unwrap();
+        assert_eq!(generations.current().unwrap(), GenerationChain::default(), "nothing was built yet");
+        generations.seal(at(100)).unwrap();
+        generations.install(finish(&generations, 100)).unwrap();
+        fs::remove_file(dir.path().join(CURRENT)).unwrap();
+        let error = generations.current().unwrap_err();
+        assert!(matches!(error, IndexError::NoCurrent { .. }), "{error}");
+        assert!(error.to_string().contains("pharos rebuild index"), "{error}");
+        assert_eq!(generations.next_history().unwrap(), 2, "a rebuild is possible");
+    }
+
+    #[test]
+    fn a_history_that_covers_less_is_not_installed() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path());
+        generations.seal(at(100)).unwrap();
+        let installed = generations.install(finish(&generations, 100)).unwrap();
+        let error = generations.install(finish(&generations, 50)).unwrap_err();
+        assert!(matches!(error, IndexError::CoversLess { .. }), "{error}");
+        assert_eq!(generations.current().unwrap(), installed);
+    }
+
+    #[test]
+    fn replaced_generations_can_be_set_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let generations = Generations::at(dir.path().join("index"));
+        generations.seal(at(100)).unwrap();
+        generations.install(finish(&generations, 100)).unwrap();
+        let chain = fs::read(generations.dir.join(CURRENT)).unwrap();
+        for folder in ["index.replaced", "index.replaced-2"] {
+            let worse = finish(&generations, 10);
+            let before = folders(&generations);
+            generations.start_over(Some(worse.clone()), ReplacedGenerations::SetAside).unwrap();
+            assert_eq!(folders(&generations), [format!("history-{}", worse.number)]);
+            let aside = dir.path().join(folder);
+            assert!(before.iter().any(|name| aside.join(name).exists()), "{before:?}");
+            assert!(aside.join(CURRENT).exists());
+        }
+        assert_eq!(fs::read(dir.path().join("index.replaced").join(CURRENT)).unwrap(), chain);
     }
 
     #[test]

@@ -11,13 +11,13 @@ use pharos_core::LibraryPositions;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::Vocabulary;
 use pharos_text::{Analyser, normalise};
-use tantivy::directory::MmapDirectory;
 use tantivy::index::SegmentId;
 use tantivy::{IndexReader, IndexSettings, IndexSortByField, Order, ReloadPolicy, Searcher, SegmentReader};
 
 use crate::IndexError;
 use crate::document::addresses::{AddressColumns, PageSet};
 use crate::document::schema::{self, SchemaFields};
+use crate::generations::generation_directory::GenerationDirectory;
 use crate::generations::manifest::{self, VerificationLevel};
 use crate::panic_guard::catch_panic;
 use crate::write::generation_writer::GenerationWriter;
@@ -79,10 +79,10 @@ impl Generation {
         if !path.is_dir() {
             return Err(damaged("directory not found".into()));
         }
-        if !manifest::exists(path) {
+        if !manifest::try_exists(path)? {
             return Err(IndexError::OlderFormat { path: path.to_path_buf() });
         }
-        if let Some((file, problem)) = manifest::find_damage(path, level).into_iter().next() {
+        if let Some((file, problem)) = manifest::find_damage(path, level)?.into_iter().next() {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             return Err(damaged(format!("{name}: {problem}")));
         }
@@ -98,7 +98,7 @@ impl Generation {
         let failed = IndexError::tantivy(path);
         let exists = path.join("meta.json").exists();
         let (schema, fields) = schema::schema();
-        let directory = MmapDirectory::open(path).map_err(|e| failed(e.into()))?;
+        let directory = GenerationDirectory::open(path).map_err(&failed)?;
         let index = if exists {
             tantivy::Index::open(directory)
         } else {

@@ -3,15 +3,16 @@
 //! A finished history never changes, so all of its files can be verified byte by byte. The first line of the manifest
 //! is the checksum of the rest. A directory without a manifest is unfinished.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pharos_core::{Clock as _, SystemClock, Timestamp};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::IndexError;
+use crate::error::is_environment;
 
 /// Name of the manifest file.
 const FILE: &str = "files.json";
@@ -52,6 +53,11 @@ pub(crate) fn exists(folder: &Path) -> bool {
     folder.join(FILE).exists()
 }
 
+/// Like [`exists`], with an error if the directory cannot be read.
+pub(crate) fn try_exists(folder: &Path) -> Result<bool, IndexError> {
+    folder.join(FILE).try_exists().map_err(IndexError::io("read", folder))
+}
+
 /// Writes the manifest durably, which finishes the generation.
 pub(crate) fn write(folder: &Path, pages: u64) -> Result<(), IndexError> {
     let path = folder.join(FILE);
@@ -72,7 +78,7 @@ fn list_files(folder: &Path) -> io::Result<Vec<ManifestEntry>> {
         if name.ends_with(".lock") || name.starts_with(FILE) || pharos_files::is_unfinished(&path) {
             continue;
         }
-        let (size, xxh3) = checksum(&path)?;
+        let (size, xxh3) = pharos_files::checksum(&path, u64::MAX)?;
         files.push(ManifestEntry { name: name.into(), size, xxh3 });
     }
     files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -82,6 +88,10 @@ fn list_files(folder: &Path) -> io::Result<Vec<ManifestEntry>> {
 /// Reads the manifest. Returns a message if it is damaged.
 pub(crate) fn read(folder: &Path) -> Result<Manifest, String> {
     let text = fs::read_to_string(folder.join(FILE)).map_err(|e| e.to_string())?;
+    parse(&text)
+}
+
+fn parse(text: &str) -> Result<Manifest, String> {
     let (sum, json) = text.split_once('\n').ok_or("the manifest is truncated")?;
     if sum != format!("{:016x}", xxh3_64(json.as_bytes())) {
         return Err("wrong checksum".into());
@@ -90,10 +100,22 @@ pub(crate) fn read(folder: &Path) -> Result<Manifest, String> {
 }
 
 /// Returns the damaged files of a finished generation, each with a description.
-pub(crate) fn find_damage(folder: &Path, level: VerificationLevel) -> Vec<(PathBuf, String)> {
-    let manifest = match read(folder) {
+///
+/// # Errors
+/// Returns an error if a file cannot be read for another reason than damage, such as missing permissions.
+pub(crate) fn find_damage(
+    folder: &Path,
+    level: VerificationLevel,
+) -> Result<Vec<(PathBuf, String)>, IndexError> {
+    let path = folder.join(FILE);
+    let read = fs::read_to_string(&path);
+    let manifest = match read.map_err(|error| error_or_damage(&path, error)) {
+        Ok(text) => parse(&text),
+        Err(unreadable) => Err(unreadable?),
+    };
+    let manifest = match manifest {
         Ok(manifest) => manifest,
-        Err(problem) => return vec![(folder.join(FILE), problem)],
+        Err(problem) => return Ok(vec![(path, problem)]),
     };
     let total: u64 = manifest.files.iter().map(|file| file.size).sum();
     let mut damaged = Vec::new();
@@ -103,7 +125,7 @@ pub(crate) fn find_damage(folder: &Path, level: VerificationLevel) -> Vec<(PathB
             level == VerificationLevel::Full || total <= QUICK_CHECK_LIMIT || file.size <= SMALL_FILE;
         let size = fs::metadata(&path).map(|meta| meta.len());
         let found = size.and_then(|size| match is_read && size == file.size {
-            true => checksum(&path),
+            true => pharos_files::checksum(&path, u64::MAX),
             false => Ok((size, file.xxh3)),
         });
         match found {
@@ -112,26 +134,18 @@ pub(crate) fn find_damage(folder: &Path, level: VerificationLevel) -> Vec<(PathB
             }
             Ok((_, sum)) if sum != file.xxh3 => damaged.push((path, "wrong checksum".into())),
             Ok(_) => {}
-            Err(error) => damaged.push((path, error.to_string())),
-        }
-    }
-    damaged
-}
-
-/// Computes size and checksum of a file in chunks.
-fn checksum(path: &Path) -> io::Result<(u64, u64)> {
-    let mut file = File::open(path)?;
-    let (mut hasher, mut size) = (Xxh3::new(), 0);
-    let mut buffer = vec![0; 256 << 10];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok((size, hasher.digest())),
-            n => {
-                hasher.update(&buffer[..n]);
-                size += n as u64;
+            Err(error) => {
+                let problem = error_or_damage(&path, error)?;
+                damaged.push((path, problem));
             }
         }
     }
+    Ok(damaged)
+}
+
+/// Returns the description of a damaged file, or an error if the environment prevents reading it.
+fn error_or_damage(path: &Path, error: io::Error) -> Result<String, IndexError> {
+    if is_environment(&error) { Err(IndexError::io("read", path)(error)) } else { Ok(error.to_string()) }
 }
 
 #[cfg(test)]
@@ -147,7 +161,7 @@ mod tests {
         assert!(!exists(dir.path()));
         write(dir.path(), 3).unwrap();
         assert!(exists(dir.path()));
-        assert_eq!(find_damage(dir.path(), VerificationLevel::Full), []);
+        assert_eq!(find_damage(dir.path(), VerificationLevel::Full).unwrap(), []);
         assert_eq!(read(dir.path()).unwrap().pages, 3);
         fs::remove_file(dir.path().join("x.lock")).unwrap();
         for name in ["a", FILE] {
@@ -157,11 +171,11 @@ mod tests {
                 let mut bytes = whole.clone();
                 bytes[place] ^= 1 << (place % 7);
                 fs::write(&path, &bytes).unwrap();
-                let found = find_damage(dir.path(), VerificationLevel::Quick);
+                let found = find_damage(dir.path(), VerificationLevel::Quick).unwrap();
                 assert!(matches!(&found[..], [(damaged, _)] if *damaged == path), "{place}: {found:?}");
                 fs::write(&path, &whole[..place]).unwrap();
                 assert_eq!(
-                    find_damage(dir.path(), VerificationLevel::Quick).len(),
+                    find_damage(dir.path(), VerificationLevel::Quick).unwrap().len(),
                     1,
                     "truncated at {place}"
                 );
@@ -169,6 +183,6 @@ mod tests {
             fs::write(&path, whole).unwrap();
         }
         fs::remove_file(dir.path().join("b")).unwrap();
-        assert_eq!(find_damage(dir.path(), VerificationLevel::Quick).len(), 1);
+        assert_eq!(find_damage(dir.path(), VerificationLevel::Quick).unwrap().len(), 1);
     }
 }

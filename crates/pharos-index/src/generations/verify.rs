@@ -5,17 +5,16 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use tantivy::directory::MmapDirectory;
-
 use crate::IndexError;
 use crate::generational::GenerationStore as _;
 use crate::generations::Generations;
-use crate::generations::chain::{GenerationChain, LatestGeneration};
+use crate::generations::chain::LatestGeneration;
+use crate::generations::directory::CURRENT;
 use crate::generations::generation::Generation;
+use crate::generations::generation_directory::GenerationDirectory;
 use crate::generations::manifest::{self, VerificationLevel};
 use crate::panic_guard::catch_panic;
 
-const CURRENT: &str = "CURRENT";
 /// Pause and number of retries, to exclude transient problems alongside a running owner.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 const RETRIES: usize = 5;
@@ -100,7 +99,6 @@ pub(crate) fn check_generations(dir: &Path) -> Result<Vec<GenerationFlaw>, Index
 /// Verifies everything that `CURRENT` lists, once.
 fn check_all(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
     let generations = Generations::at(dir);
-    let named = dir.join(CURRENT);
     let list = |path: PathBuf, problem| {
         let flaws = vec![GenerationFlaw { path: path.clone(), problem }];
         vec![GenerationReport { name: CURRENT.into(), previous: false, path, flaws }]
@@ -111,12 +109,9 @@ fn check_all(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
             return Ok(list(path, GenerationProblem::Damaged(detail)));
         }
         Err(IndexError::OlderFormat { path }) => return Ok(list(path, GenerationProblem::Older)),
+        Err(IndexError::NoCurrent { path }) => return Ok(list(path, GenerationProblem::Missing)),
         Err(error) => return Err(error),
     };
-    // Before the first build there is no `CURRENT` and only one generation.
-    if !named.exists() && !generations.unreferenced(&GenerationChain::default())?.is_empty() {
-        return Ok(list(named, GenerationProblem::Missing));
-    }
     let mut reports = Vec::new();
     let mut report =
         |name: String, previous: bool, path: PathBuf, flaws: Vec<(PathBuf, GenerationProblem)>| {
@@ -126,13 +121,14 @@ fn check_all(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
     for history in current.named_histories() {
         let path = generations.history_dir(history.number);
         let previous = current.history.as_ref() != Some(history);
-        report(format!("history {}", history.number), previous, path.clone(), history_damage(&path));
+        let flaws = history_damage(&path)?;
+        report(format!("history {}", history.number), previous, path, flaws);
     }
     let latest: Vec<&LatestGeneration> = current.named_latest().collect();
     for (nth, generation) in latest.iter().enumerate() {
         let path = generations.latest_dir(generation.number);
         let flaws = if path.join("meta.json").exists() {
-            damaged_files(&path)
+            damaged_files(&path)?
         } else if latest.get(nth + 1).is_some_and(|next| !generation.from.covers_all(&next.from)) {
             // An open generation that does not exist yet is filled by a replay.
             vec![(path.clone(), GenerationProblem::Missing)]
@@ -144,22 +140,24 @@ fn check_all(dir: &Path) -> Result<Vec<GenerationReport>, IndexError> {
     Ok(reports)
 }
 
-fn history_damage(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
+fn history_damage(path: &Path) -> Result<Vec<(PathBuf, GenerationProblem)>, IndexError> {
     if !path.is_dir() {
-        return vec![(path.to_path_buf(), GenerationProblem::Missing)];
+        return Ok(vec![(path.to_path_buf(), GenerationProblem::Missing)]);
     }
-    let damaged = manifest::find_damage(path, VerificationLevel::Full).into_iter();
+    let damaged = manifest::find_damage(path, VerificationLevel::Full)?.into_iter();
     let damaged: Vec<_> = damaged.map(|(path, detail)| (path, GenerationProblem::Damaged(detail))).collect();
     // The files are intact; check that this version can read them.
-    if damaged.is_empty() { open_problem(path) } else { damaged }
+    if damaged.is_empty() { open_problem(path) } else { Ok(damaged) }
 }
 
 /// Returns the files of a generation with wrong checksums. The generation is opened only if all checksums are
 /// correct.
-pub(crate) fn damaged_files(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
+///
+/// # Errors
+/// Returns an error if a file cannot be read for another reason than damage, such as missing permissions.
+pub(crate) fn damaged_files(path: &Path) -> Result<Vec<(PathBuf, GenerationProblem)>, IndexError> {
     let checked = catch_panic(path, || {
-        MmapDirectory::open(path)
-            .map_err(tantivy::TantivyError::from)
+        GenerationDirectory::open(path)
             .and_then(tantivy::Index::open)
             .and_then(|index| index.validate_checksum())
             .map_err(IndexError::tantivy(path))
@@ -173,28 +171,36 @@ pub(crate) fn damaged_files(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
                 .map(|file| (path.join(file), GenerationProblem::Damaged(detail.clone())))
                 .collect();
             files.sort_by(|a, b| a.0.cmp(&b.0));
-            files
+            Ok(files)
         }
         Err(IndexError::Tantivy { source, .. }) => {
-            vec![(path.to_path_buf(), GenerationProblem::Damaged(source.to_string()))]
+            Ok(vec![(path.to_path_buf(), GenerationProblem::Damaged(source.to_string()))])
         }
-        Err(error) => vec![(path.to_path_buf(), GenerationProblem::Damaged(error.to_string()))],
+        Err(error) => damage_or_error(path, error),
     }
 }
 
-fn open_problem(path: &Path) -> Vec<(PathBuf, GenerationProblem)> {
-    let problem = match Generation::open(path) {
-        Ok(Some(_)) => return Vec::new(),
-        Ok(None) => GenerationProblem::Missing,
-        Err(IndexError::OlderFormat { .. }) => GenerationProblem::Older,
-        Err(error) => GenerationProblem::Damaged(error.to_string()),
-    };
-    vec![(path.to_path_buf(), problem)]
+fn open_problem(path: &Path) -> Result<Vec<(PathBuf, GenerationProblem)>, IndexError> {
+    match Generation::open(path) {
+        Ok(Some(_)) => Ok(Vec::new()),
+        Ok(None) => Ok(vec![(path.to_path_buf(), GenerationProblem::Missing)]),
+        Err(IndexError::OlderFormat { .. }) => Ok(vec![(path.to_path_buf(), GenerationProblem::Older)]),
+        Err(error) => damage_or_error(path, error),
+    }
+}
+
+/// Returns damage as a problem of the generation, and other errors as they are.
+fn damage_or_error(path: &Path, error: IndexError) -> Result<Vec<(PathBuf, GenerationProblem)>, IndexError> {
+    if !error.is_damage() {
+        return Err(error);
+    }
+    Ok(vec![(path.to_path_buf(), GenerationProblem::Damaged(error.to_string()))])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generational::ReplacedGenerations;
     use crate::{EmbeddedIndex, GenerationalIndex as _, Index as _, IndexChange, IndexDocument};
     use pharos_core::{LibraryPosition, PageUrl};
     use std::fs;
@@ -238,7 +244,7 @@ mod tests {
         let flaws = check_generations(dir.path()).unwrap();
         assert!(matches!(&flaws[..], [flaw] if flaw.problem == GenerationProblem::Missing), "{flaws:?}");
 
-        let fresh = Generations::at(dir.path()).start_over(None).unwrap();
+        let fresh = Generations::at(dir.path()).start_over(None, ReplacedGenerations::Remove).unwrap();
         assert_eq!((fresh.open().number, fresh.history), (3, None));
         assert_eq!(check_generations(dir.path()).unwrap(), []);
     }

@@ -82,7 +82,7 @@ impl OpenChain {
         {
             match open_history(history) {
                 Ok(generation) => generations.push(Some(generation)),
-                Err(error) if current.previous.is_some() && !is_older_format(&error) => {
+                Err(error) if current.previous.is_some() && error.is_damage() && !is_older_format(&error) => {
                     refused = Some(history.number);
                     refusal = Some(error);
                 }

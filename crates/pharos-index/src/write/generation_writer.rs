@@ -21,7 +21,7 @@ pub(crate) struct GenerationWriter {
 impl GenerationWriter {
     /// Adds, replaces or deletes a page. Copies are not written, because replacing the page would delete them.
     pub(crate) fn apply(
-        &self,
+        &mut self,
         change: &IndexChange,
         maxima: &LinkMaxima,
         body_limit: usize,
@@ -34,19 +34,26 @@ impl GenerationWriter {
             IndexChange::Gone(page) => (*page, self.fields.tombstone(*page)),
         };
         self.writer.delete_term(self.fields.page_term(page));
-        self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
+        self.add_document(document)
     }
 
     /// Adds a page that is not in the generation yet, with its copies.
     pub(crate) fn add(
-        &self,
+        &mut self,
         document: &IndexDocument,
         maxima: &LinkMaxima,
         body_limit: usize,
     ) -> Result<(), IndexError> {
         let rank = maxima.stored_rank(&document.link_figures);
         let document = self.fields.to_tantivy(document, rank, &document.copies, body_limit);
-        self.writer.add_document(document).map(|_| ()).map_err(IndexError::tantivy(&self.path))
+        self.add_document(document)
+    }
+
+    fn add_document(&mut self, document: TantivyDocument) -> Result<(), IndexError> {
+        let Err(error) = self.writer.add_document(document) else { return Ok(()) };
+        // A worker thread has failed before. Only a commit returns its error.
+        let cause = self.writer.prepare_commit().err().unwrap_or(error);
+        Err(IndexError::tantivy(&self.path)(cause))
     }
 
     pub(crate) fn commit(&mut self, applied: &LibraryPositions) -> Result<(), IndexError> {

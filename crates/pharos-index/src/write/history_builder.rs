@@ -175,7 +175,7 @@ impl HistoryBuilder {
         self.writer.merge_all()?;
         self.writer.finish()?;
         let path = self.generations.building_dir();
-        if let Err(detail) = verify(&path, self.pages) {
+        if let Some(detail) = find_fault(&path, self.pages)? {
             BuildDirectory::of(&self.generations).discard()?;
             return Err(IndexError::BadBuild { detail });
         }
@@ -189,22 +189,26 @@ pub(crate) fn name_build(generations: &Generations, pages: u64) -> Result<u64, I
     let path = generations.building_dir();
     pharos_files::remove_if_exists(&path.join(PLAN_FILE)).map_err(IndexError::io("remove", &path))?;
     manifest::write(&path, pages)?;
+    generations.ensure_chain()?;
     let number = generations.next_history()?;
     let named = generations.history_dir(number);
     pharos_files::install_directory(&path, &named).map_err(IndexError::io("name", &named))?;
     Ok(number)
 }
 
-/// Verifies all files and the number of pages.
-fn verify(path: &Path, pages: u64) -> Result<(), String> {
-    if let Some((file, problem)) = verify::damaged_files(path).into_iter().next() {
-        return Err(format!("{}: {problem}", file.display()));
+/// Verifies all files and the number of pages. Returns what is wrong.
+fn find_fault(path: &Path, pages: u64) -> Result<Option<String>, IndexError> {
+    if let Some((file, problem)) = verify::damaged_files(path)?.into_iter().next() {
+        return Ok(Some(format!("{}: {problem}", file.display())));
     }
-    let generation = Generation::open(path).map_err(|e| e.to_string())?;
-    match generation.map(|generation| generation.searcher().num_docs()) {
-        Some(found) if found == pages => Ok(()),
-        found => Err(format!("{} pages instead of {pages}", found.unwrap_or(0))),
-    }
+    let generation = match Generation::open(path) {
+        Err(error) if error.is_damage() => return Ok(Some(error.to_string())),
+        opened => opened?,
+    };
+    Ok(match generation.map(|generation| generation.searcher().num_docs()) {
+        Some(found) if found == pages => None,
+        found => Some(format!("{} pages instead of {pages}", found.unwrap_or(0))),
+    })
 }
 
 fn remove_folder(path: &PathBuf) -> Result<(), IndexError> {

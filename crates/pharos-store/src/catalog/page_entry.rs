@@ -70,11 +70,13 @@ pub(super) struct ChangeEffect {
 }
 
 /// Applies a change to the entry of its page, creating the entry if necessary. `new_version` is `true` if the change
-/// delivers a response that was not stored before.
+/// delivers a response that was not stored before. `content_at` is the time of the newest response that is no temporary
+/// error; only deletions need it.
 pub(super) fn apply_change(
     page: &mut Option<PageEntry>,
     change: &CatalogChange,
     new_version: bool,
+    content_at: Option<Timestamp>,
 ) -> ChangeEffect {
     if page.as_ref().is_some_and(|page| page.state == PageState::Removed) {
         return ChangeEffect::default();
@@ -99,7 +101,7 @@ pub(super) fn apply_change(
             ChangeEffect::default()
         }
         CatalogChange::Deleted { at, .. } => {
-            page.get_or_insert_with(|| PageEntry::without_link(*at)).mark_deleted(*at);
+            page.get_or_insert_with(|| PageEntry::without_link(*at)).mark_deleted(*at, content_at);
             ChangeEffect::default()
         }
         CatalogChange::Recrawl { at, .. } => {
@@ -323,9 +325,11 @@ impl PageEntry {
         }
     }
 
-    /// Applies a deletion reported by a data feed.
-    fn mark_deleted(&mut self, at: Timestamp) {
-        if (at, true, None) < self.content_order() {
+    /// Applies a deletion reported by a data feed, unless newer content is known. Newer errors that may be temporary say
+    /// nothing about the page.
+    fn mark_deleted(&mut self, at: Timestamp, content_at: Option<Timestamp>) {
+        let known = if self.state == PageState::Deleted { self.settled_at } else { content_at };
+        if known.is_some_and(|known| at < known) {
             return;
         }
         self.state = PageState::Deleted;

@@ -101,6 +101,21 @@ impl SqliteCatalog {
         }))
     }
 
+    /// Reads the positions that a catalog of any format has applied, without migrating it. Returns `None` if there is no
+    /// catalog, or if it is damaged.
+    pub fn read_applied_positions(path: &Path) -> Result<Option<LibraryPositions>, StoreError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let read = connect_reader(path)
+            .and_then(|reader| read_applied_positions(&reader).map_err(|error| sql_error(path, error)));
+        match read {
+            Ok(applied) => Ok(Some(applied)),
+            Err(StoreError::CatalogDamaged { .. } | StoreError::Catalog(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn reader(&self) -> MutexGuard<'_, Connection> {
         self.reader.lock()
     }
@@ -160,9 +175,40 @@ fn cache_kib(bytes: i64) -> i64 {
 }
 
 fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
-    let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let mut reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    if is_without_log(path, &reader) {
+        reader =
+            connect(&immutable_uri(path), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)?;
+    }
     reader.pragma_update(None, "cache_size", -READER_CACHE).map_err(|e| sql_error(path, e))?;
     Ok(reader)
+}
+
+/// Returns `true` if the database cannot be read because SQLite may not create its WAL beside it. No process writes to it
+/// then: a writer keeps its WAL.
+fn is_without_log(path: &Path, reader: &Connection) -> bool {
+    let read = reader.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0));
+    let is_denied = read.is_err_and(|error| {
+        matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    });
+    let mut log = path.as_os_str().to_os_string();
+    log.push("-wal");
+    is_denied && !Path::new(&log).exists()
+}
+
+/// Returns the URI of a database that is read as it is, without a WAL.
+fn immutable_uri(path: &Path) -> PathBuf {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                uri.push(char::from(*byte))
+            }
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
 }
 
 fn sql_error(path: &Path, error: rusqlite::Error) -> StoreError {

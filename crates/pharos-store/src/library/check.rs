@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use pharos_core::LibraryPosition;
 
-use super::compaction::write_offsets;
+use super::compaction::{DAMAGED_INFIX, write_offsets};
 use super::compression::{Member, RecordDecompressor};
 use super::scan::find_next_record;
 use super::volumes::{OffsetTable, list_files, offsets_path, remove_if_exists};
-use super::{DiskLibrary, LocalLibrary};
+use super::{DiskLibrary, LibraryRecord, LocalLibrary};
 use crate::StoreError;
 
 /// A defect of a library file.
@@ -38,8 +38,8 @@ pub enum LibraryFileDefectKind {
     Offsets(&'static str),
     /// A leftover of an interrupted compaction.
     Leftover,
-    /// A torn end that was moved to a separate file. It is no defect; an operator may inspect it.
-    TornTailFile,
+    /// A torn end or damaged range that was moved to a separate file. It is no defect; an operator may inspect it.
+    SetAside,
 }
 
 impl LocalLibrary for DiskLibrary {
@@ -77,8 +77,8 @@ impl LocalLibrary for DiskLibrary {
         }
         for (path, _) in list_files(&self.dir)? {
             let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-            if name.contains(".torn-") {
-                defects.push(LibraryFileDefect { path, problem: LibraryFileDefectKind::TornTailFile });
+            if name.contains(".torn-") || name.contains(DAMAGED_INFIX) {
+                defects.push(LibraryFileDefect { path, problem: LibraryFileDefectKind::SetAside });
             }
         }
         Ok(defects)
@@ -119,6 +119,14 @@ impl LocalLibrary for DiskLibrary {
         }
         self.leftovers()?.iter().try_for_each(|path| remove_if_exists(path))
     }
+
+    fn replace_damaged(
+        &self,
+        volume: u32,
+        placeholders: &[(LibraryPosition, LibraryRecord)],
+    ) -> Result<(), StoreError> {
+        self.replace_damaged_ranges(volume, placeholders)
+    }
 }
 
 impl DiskLibrary {
@@ -157,7 +165,7 @@ fn check_offset_table(path: &Path) -> Result<Option<&'static str>, StoreError> {
 mod tests {
     use super::*;
     use crate::library::{
-        Library as _, LibraryRecord, LibraryWriteOptions, RawResponse, RecordContent, RetentionAction,
+        Library as _, LibraryEvent, LibraryWriteOptions, RawResponse, RecordContent, RetentionAction,
     };
     use pharos_core::{PageUrl, Timestamp};
 
@@ -214,14 +222,14 @@ mod tests {
                 torn.clone(),
                 leftover.clone(),
                 leftover,
-                LibraryFileDefectKind::TornTailFile
+                LibraryFileDefectKind::SetAside
             ]
         );
         assert_eq!(library.intact_end(end).unwrap(), end);
         library.repair_files().unwrap();
         assert_eq!(
             problems(&library),
-            [LibraryFileDefectKind::Missing(2), torn, LibraryFileDefectKind::TornTailFile]
+            [LibraryFileDefectKind::Missing(2), torn, LibraryFileDefectKind::SetAside]
         );
     }
 
@@ -241,5 +249,44 @@ mod tests {
             library.repair_files().unwrap();
             assert_eq!(fs::read(&table).unwrap(), whole);
         }
+    }
+
+    #[test]
+    fn a_damaged_record_is_replaced_by_its_placeholder() {
+        let dir = tempfile::tempdir().unwrap();
+        let library = filled(dir.path());
+        let all: Vec<_> = library.scan(LibraryPosition::START, None).unwrap().map(Result::unwrap).collect();
+        let in_first: Vec<_> = all.iter().filter(|stored| stored.position.volume == 1).collect();
+        let (before, victim) = (in_first.len(), in_first[1]);
+        let path = dir.path().join("00000001.warc.gz");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[victim.position.offset as usize + 40] ^= 0x55;
+        fs::write(&path, &bytes).unwrap();
+        assert!(library.read(victim.position).is_err());
+        let event = LibraryEvent::Dropped { status: 200, digest: 7 };
+        let placeholder = LibraryRecord { content: RecordContent::Event(event), ..victim.record.clone() };
+        library.replace_damaged(1, &[(victim.position, placeholder.clone())]).unwrap();
+
+        let library = DiskLibrary::open_reader(dir.path()).unwrap();
+        let now: Vec<_> = library.scan(LibraryPosition::START, None).unwrap().map(Result::unwrap).collect();
+        assert_eq!(now.len(), all.len());
+        for (now, then) in now.iter().zip(&all) {
+            assert_eq!(now.position, then.position);
+            let expected = if then.position == victim.position { &placeholder } else { &then.record };
+            assert_eq!(now.record.content, expected.content);
+        }
+        assert_eq!(library.read(victim.position).unwrap().record.content, placeholder.content);
+        assert_eq!(problems(&library), [LibraryFileDefectKind::SetAside], "its bytes are kept");
+
+        // Without a placeholder, the record is gone, and a revision can be rewritten, too.
+        let path = dir.path().join("00000001-1.warc.gz");
+        let mut bytes = fs::read(&path).unwrap();
+        let half = bytes.len() / 2;
+        bytes[half] ^= 0x55;
+        fs::write(&path, &bytes).unwrap();
+        library.replace_damaged(1, &[]).unwrap();
+        let left = library.scan(LibraryPosition::START, None).unwrap();
+        let left = left.map(Result::unwrap).filter(|stored| stored.position.volume == 1).count();
+        assert_eq!(left, before - 1);
     }
 }

@@ -1,14 +1,15 @@
 //! Compaction: volumes are rewritten without unwanted records, concurrently with readers.
 
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Write as _};
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::AddAssign;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pharos_core::LibraryPosition;
 use pharos_files::NewFile;
 
 use super::compression::{Member, RecordCompressor, RecordDecompressor};
+use super::scan::find_next_record;
 use super::volumes::{OffsetTable, Volume, file_name, format_from_path, offsets_path, remove_if_exists};
 use super::{DiskLibrary, Library as _, LibraryEvent, LibraryRecord, RecordContent, StoredRecord, warc};
 use crate::StoreError;
@@ -78,29 +79,68 @@ impl DiskLibrary {
         if report.dropped + report.erased == 0 {
             return Ok(report);
         }
+        (report.before, report.after) = self.replace_volume(number, actions, None, before_replace)?;
+        report.files = 1;
+        Ok(report)
+    }
+
+    /// Implements [`LocalLibrary::replace_damaged`](super::LocalLibrary::replace_damaged).
+    pub(super) fn replace_damaged_ranges(
+        &self,
+        number: u32,
+        placeholders: &[(LibraryPosition, LibraryRecord)],
+    ) -> Result<(), StoreError> {
+        if self.end_position()?.volume == number {
+            return Ok(());
+        }
+        self.replace_volume(number, Vec::new(), Some(placeholders), &mut || Ok(()))?;
+        Ok(())
+    }
+
+    /// Replaces a volume by its next revision. Returns the sizes of both.
+    fn replace_volume(
+        &self,
+        number: u32,
+        actions: Vec<RetentionAction>,
+        placeholders: Option<&[(LibraryPosition, LibraryRecord)]>,
+        before_replace: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(u64, u64), StoreError> {
         let (_, old) = self.volumes.open(number)?;
         let new = old.path.with_file_name(file_name(number, old.revision + 1, format_from_path(&old.path)));
         let failed = || StoreError::io("write", &new);
-        let (revision, offsets) = write_revision(&old, &new, actions)?;
+        let (revision, offsets) = write_revision(&old, &new, actions, placeholders)?;
         revision.sync().map_err(failed())?;
         write_offsets(&new, &offsets)?;
-        report.files = 1;
-        report.before = fs::metadata(&old.path).map_err(failed())?.len();
-        report.after = revision.file().metadata().map_err(failed())?.len();
+        let before = fs::metadata(&old.path).map_err(failed())?.len();
+        let after = revision.file().metadata().map_err(failed())?.len();
         before_replace()?;
         revision.install().map_err(failed())?;
         remove_if_exists(&old.path)?;
         remove_if_exists(&offsets_path(&old.path))?;
         self.volumes.list()?;
-        Ok(report)
+        Ok((before, after))
     }
 }
 
+/// Copies a damaged range of a volume to a file beside it.
+fn set_aside(volume: &Volume, from: u64, to: u64) -> Result<(), StoreError> {
+    let aside = PathBuf::from(format!("{}{DAMAGED_INFIX}{from}", volume.path.display()));
+    let mut copy = NewFile::create(&aside).map_err(StoreError::io("create", &aside))?;
+    let mut file = File::open(&volume.path).map_err(StoreError::io("open", &volume.path))?;
+    file.seek(SeekFrom::Start(from))
+        .and_then(|_| io::copy(&mut file.take(to - from), &mut copy))
+        .and_then(|_| copy.install())
+        .map_err(StoreError::io("write", &aside))
+}
+
 /// Writes the remaining records of a volume to a new file, which is not installed yet.
+///
+/// Damage is an error, unless there are placeholders for the records it has destroyed.
 fn write_revision(
     old: &Volume,
     new: &Path,
     actions: Vec<RetentionAction>,
+    placeholders: Option<&[(LibraryPosition, LibraryRecord)]>,
 ) -> Result<(NewFile, OffsetTable), StoreError> {
     let failed = || StoreError::io("write", new);
     let mut compressor = RecordCompressor::new(format_from_path(&old.path), LEVEL).map_err(failed())?;
@@ -118,7 +158,9 @@ fn write_revision(
     let input = File::open(&old.path).map_err(StoreError::io("open", &old.path))?;
     let (mut input, mut decompressor) =
         (BufReader::with_capacity(256 << 10, input), RecordDecompressor::new());
+    let length = fs::metadata(&old.path).map_err(StoreError::io("read", &old.path))?.len();
     let (mut offsets, mut at, mut actions) = (Vec::new(), 0, actions.into_iter());
+    let mut lost = placeholders.unwrap_or_default().iter().filter(|(p, _)| p.volume == old.number).peekable();
     // A request precedes its response and is kept or removed with it.
     let mut requests: Vec<Vec<u8>> = Vec::new();
     loop {
@@ -126,19 +168,28 @@ fn write_revision(
         let bytes = match decompressor.read(&mut input, here) {
             Member::Good(bytes, length) => {
                 at += length;
-                bytes
+                Ok(bytes)
             }
             Member::End => break,
-            // The first pass has just read all of it.
-            Member::Damaged(detail) | Member::Torn(detail) => {
+            Member::Damaged(detail) | Member::Torn(detail) => Err(detail),
+        };
+        let (bytes, parsed) = match bytes.and_then(|bytes| Ok((warc::read_record(&bytes)?, bytes))) {
+            Ok((parsed, bytes)) => (bytes, parsed),
+            Err(detail) if placeholders.is_none() => {
+                // The first pass has just read all of it.
                 let position = LibraryPosition::new(old.number, here);
                 return Err(StoreError::Damaged { position, detail });
             }
+            Err(_) => {
+                if at == here {
+                    at = find_next_record(&old.path, here + 1, u64::MAX)?.unwrap_or(length);
+                    input.seek(SeekFrom::Start(at)).map_err(StoreError::io("seek in", &old.path))?;
+                }
+                set_aside(old, here, at)?;
+                requests.clear();
+                continue;
+            }
         };
-        let parsed = warc::read_record(&bytes).map_err(|detail| StoreError::Damaged {
-            position: LibraryPosition::new(old.number, here),
-            detail,
-        })?;
         let Some(record) = parsed.record else {
             if parsed.kind == "request" {
                 requests.push(bytes);
@@ -148,6 +199,11 @@ fn write_revision(
             continue;
         };
         let span = parsed.span.unwrap_or((here, at));
+        while let Some((position, record)) = lost.next_if(|(position, _)| position.offset < span.0) {
+            let end = lost.peek().map_or(span.0, |(next, _)| next.offset.min(span.0));
+            let placeholder = warc::with_span(&warc::write_record(record), (position.offset, end));
+            offsets.push((position.offset, append(&placeholder)?));
+        }
         let output = match actions.next().unwrap_or(RetentionAction::Keep) {
             // Records of a revision contain their span already.
             RetentionAction::Keep if parsed.span.is_some() => Some(bytes),
@@ -165,9 +221,17 @@ fn write_revision(
             offsets.push((span.0, append(&output)?));
         }
     }
+    while let Some((position, record)) = lost.next() {
+        let end = lost.peek().map_or(length.max(position.offset + 1), |(next, _)| next.offset);
+        let placeholder = warc::with_span(&warc::write_record(record), (position.offset, end));
+        offsets.push((position.offset, append(&placeholder)?));
+    }
     let new = out.into_inner().map_err(|e| failed()(e.into_error()))?;
     Ok((new, OffsetTable(offsets)))
 }
+
+/// Part of the name of a file with a damaged range, before its offset.
+pub(super) const DAMAGED_INFIX: &str = ".damaged-";
 
 /// Compression level of revisions, which are written once and read often.
 const LEVEL: u32 = 6;

@@ -29,7 +29,8 @@ use everything::everything;
 use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_order};
 use recrawl::{a_page_can_be_recrawled, a_site_can_be_recrawled};
 use removal::{
-    a_removed_page_stays_removed, a_removed_site_stays_removed, deleted_pages_return_with_a_later_response,
+    a_deletion_before_a_temporary_error_holds, a_removed_page_stays_removed, a_removed_site_stays_removed,
+    deleted_pages_return_with_a_later_response,
 };
 use scheduling::{
     adding_a_seed_again_retries_it, back_offs_are_respected, due_pages_come_in_the_requested_order,
@@ -58,6 +59,7 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         a_visit_does_not_change_the_path_to_a_page,
         origins_belong_to_the_path,
         old_captures_are_versions_only,
+        a_deletion_before_a_temporary_error_holds,
         deleted_pages_return_with_a_later_response,
         a_removed_page_stays_removed,
         a_removed_site_stays_removed,

@@ -24,6 +24,25 @@ pub(super) fn deleted_pages_return_with_a_later_response(path: &Path, open: Open
     assert_eq!((report(&*catalog, "/a").state, report(&*catalog, "/a").visits), (PageState::Stored, 3));
 }
 
+/// A temporary error says nothing about the page, so it does not outlast a deletion that was dated back.
+pub(super) fn a_deletion_before_a_temporary_error_holds(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let unavailable = |page, seconds, offset| {
+        let VisitOutcome::Responded(response) = answer(503, offset) else { unreachable!() };
+        let response = ResponseSummary { inconclusive: true, ..response };
+        visited(page, seconds, VisitOutcome::Responded(response), Some(at(90)))
+    };
+    let visits =
+        [answered("/a", 10, 1), unavailable("/a", 30, 2), answered("/b", 25, 3), unavailable("/b", 30, 4)];
+    catalog.apply(&visits, &position(5).into()).unwrap();
+    catalog.apply(&[deleted("/a", 20), deleted("/b", 20)], &position(6).into()).unwrap();
+    let gone = report(&*catalog, "/a");
+    assert_eq!((gone.state, gone.position, gone.due), (PageState::Deleted, None, Some(at(90))));
+    assert_eq!(report(&*catalog, "/b").state, PageState::Stored, "it has newer content");
+    catalog.apply(&[answered("/a", 40, 7)], &position(8).into()).unwrap();
+    assert_eq!(report(&*catalog, "/a").state, PageState::Stored);
+}
+
 pub(super) fn a_removed_page_stays_removed(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     catalog.apply(&[found("/a", 3), answered("/a", 10, 1), found("/b", 1)], &position(2).into()).unwrap();

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 #[derive(Subcommand)]
 pub(crate) enum IndexCommand {
     /// Build a new history generation and install it; resumes an interrupted build
-    Build,
+    Build(IndexBuildArgs),
     /// Show the generations, their positions, and when the next one is built
     Status,
     /// Verify every file of every generation, including those kept for a rollback (exit code 1: damaged)
@@ -16,6 +16,13 @@ pub(crate) enum IndexCommand {
     Stats(IndexStatsArgs),
     /// Show pages, frequencies and costs of a term
     Explain(IndexExplainArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct IndexBuildArgs {
+    /// Build even if the library lacks records that the stores have applied; old generations are set aside
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args)]

@@ -52,7 +52,7 @@ fn a_page_is_found_by_what_only_others_call_it() {
     let links = "<title>期刊</title><p>推荐的几种期刊：<a href=http://journal.example/>北大学报</a>";
     ingest(&data, vec![page("journal.example/", 1, JOURNAL), page("list.example/", 2, links)]);
     assert_eq!(find(&data, "北大学报"), ["http://list.example/"]);
-    build_history(&data, &Config::default(), |_| true).unwrap();
+    build_history(&data, &Config::default(), false, |_| true).unwrap();
     let mut found = find(&data, "北大学报");
     found.sort();
     assert_eq!(found, ["http://journal.example/", "http://list.example/"]);
@@ -78,7 +78,7 @@ fn the_index_holds_the_link_features_of_a_page() {
             page("copy.example/", 5, &format!("<title>Three</title>{}", link("copy.example/lamps"))),
         ],
     );
-    build_history(&data, &Config::default(), |_| true).unwrap();
+    build_history(&data, &Config::default(), false, |_| true).unwrap();
     let relations = Relations::open(&data.graph()).unwrap();
     let number = |address: &str| relations.number(url(address).id()).unwrap();
     let [first, copy] = ["www.first.example/a/lamps", "copy.example/lamps"].map(number);
@@ -165,6 +165,6 @@ fn bad_settings_are_refused_before_the_library_is_read() {
     let nothing_read = |_| panic!("the library was read");
     let refused = build_graph(&data, &config, nothing_read).unwrap_err().to_string();
     assert!(refused.contains("invalid damping 1.5"), "{refused}");
-    assert!(build_history(&data, &config, nothing_read).is_err());
+    assert!(build_history(&data, &config, false, nothing_read).is_err());
     assert!(!data.root().exists());
 }

@@ -12,7 +12,7 @@ use pharos_store::interpret::CrawlScope;
 use pharos_store::{Catalog, CrawlRules, Library, PageState, StoreError};
 
 use super::library::LibraryContents;
-use super::{CheckedStore, DoctorProgress, Examination, ProgressCheck};
+use super::{CURE_INCOMPLETE, CheckedStore, DoctorProgress, Examination, ProgressCheck};
 use crate::{EngineError, Stores};
 
 const DAMAGE: &str = "pages cannot be crawled and page reports are unavailable";
@@ -91,12 +91,12 @@ pub(super) fn examine(
     }
     let mut summary = CatalogSummary { applied: open.applied.clone(), indexable: HashMap::new() };
     if !contents.end.covers_all(&open.applied) {
-        exam.needs.catalog = true;
+        (exam.needs.catalog, exam.needs.is_lossy) = (true, true);
         let what = format!(
             "it has applied the library up to {}, but the library ends at {}: the end of the library is lost",
             open.applied, contents.end
         );
-        exam.fault(CheckedStore::Catalog, &open.place, what, DISAGREEMENT, CURE);
+        exam.fault(CheckedStore::Catalog, &open.place, what, DISAGREEMENT, CURE_INCOMPLETE);
         // Catalog entries about the lost end are useless.
         return Ok(summary);
     }
@@ -154,7 +154,7 @@ fn compare(
                     seen[place] = true;
                 }
                 if let Some(lost) = exam.lost.iter_mut().find(|lost| lost.contains(version.position)) {
-                    lost.versions += 1;
+                    lost.versions.push((entry.url.clone(), version.clone()));
                 }
             }
             let Some(position) = entry.position.filter(|position| open.applied.covers_record(*position))

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use pharos_core::LibraryPositions;
-use pharos_graph::relations::unfinished_folders;
+use pharos_graph::relations::{unfinished_folders, verify};
 use pharos_graph::{GraphError, Relations};
 use pharos_index::IndexError;
 use pharos_store::StoreError;
@@ -23,24 +23,25 @@ const RECHECKS: usize = 3;
 /// Called before the library is read, which may grow in the meantime.
 pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Option<LibraryPositions> {
     let folder = stores.data().graph();
-    let mut opened = Relations::open(&folder);
+    let open = || Relations::open(&folder).and_then(|relations| verify(&folder).map(|()| relations));
+    let mut opened = open();
     for _ in 0..RECHECKS {
         if matches!(opened, Ok(_) | Err(GraphError::NotBuilt { .. })) {
             break;
         }
         thread::sleep(RECHECK_DELAY);
-        opened = Relations::open(&folder);
+        opened = open();
     }
     match opened {
         Ok(relations) => Some(relations.library_positions().clone()),
         Err(GraphError::NotBuilt { .. }) => None,
         Err(error) => {
             exam.needs.graph = true;
-            let what = match &error {
-                GraphError::Unusable { problem, .. } => format!("it {problem}"),
-                error => error.to_string(),
+            let (place, what) = match error {
+                GraphError::Unusable { path, problem } => (path, format!("it {problem}")),
+                error => (folder, error.to_string()),
             };
-            exam.fault(CheckedStore::Graph, folder.display(), what, COST, CURE);
+            exam.fault(CheckedStore::Graph, place.display(), what, COST, CURE);
             None
         }
     }

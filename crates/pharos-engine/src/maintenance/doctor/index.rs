@@ -1,18 +1,19 @@
 //! Checks the index: integrity of the generations, and agreement with catalog and library.
 
 use std::collections::HashMap;
+use std::fs;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use pharos_core::{LibraryPosition, LibraryPositions, PageId};
 use pharos_index::generations::verify::{GenerationFlaw, GenerationProblem};
-use pharos_index::{Index, IndexError, IndexView, Query, ResultFields};
-use pharos_store::PageState;
+use pharos_index::{Index, IndexView, Query, ResultFields};
+use pharos_store::{PageState, StoreError};
 
 use super::catalog::{CatalogSummary, OpenCatalog};
 use super::library::LibraryContents;
-use super::{CheckedStore, DoctorProgress, Examination, ProgressCheck, page_id};
+use super::{CURE_INCOMPLETE, CheckedStore, DoctorProgress, Examination, ProgressCheck, page_id};
 use crate::{EngineError, Stores};
 
 const DAMAGE: &str = "searches fail or miss pages";
@@ -36,6 +37,7 @@ pub(super) struct OpenIndex {
 
 /// Verifies the generations and opens them. Damage is reported as a finding, and the index is not opened.
 pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Result<Option<OpenIndex>, EngineError> {
+    note_replaced(stores, exam)?;
     let flaws = confirmed_flaws(stores)?;
     let mut usable = true;
     for flaw in flaws {
@@ -52,18 +54,25 @@ pub(super) fn open(stores: &Stores, exam: &mut Examination) -> Result<Option<Ope
         return Ok(None);
     }
     match open_view(stores) {
-        Err(EngineError::Index(
-            error @ (IndexError::Tantivy { .. }
-            | IndexError::Damaged { .. }
-            | IndexError::DamagedGeneration { .. }
-            | IndexError::OlderFormat { .. }),
-        )) => {
+        Err(EngineError::Index(error)) if error.is_damage() => {
             exam.needs.index = true;
             exam.fault(CheckedStore::Index, stores.data().index().display(), error, DAMAGE, CURE);
             Ok(None)
         }
         opened => opened.map(Some),
     }
+}
+
+/// Notes generations that a forced repair has set aside.
+fn note_replaced(stores: &Stores, exam: &mut Examination) -> Result<(), EngineError> {
+    let root = stores.data().root();
+    for entry in fs::read_dir(root).into_iter().flatten() {
+        let path = entry.map_err(StoreError::io("read", root))?.path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("index.replaced")) {
+            exam.note(CheckedStore::Index, path.display(), "set aside by a forced repair; can be deleted");
+        }
+    }
+    Ok(())
 }
 
 fn open_view(stores: &Stores) -> Result<OpenIndex, EngineError> {
@@ -108,12 +117,7 @@ pub(super) fn examine(
     check: ProgressCheck<'_>,
 ) -> Result<(), EngineError> {
     match compare(indexed, open_catalog, summary, contents, exam, check) {
-        Err(EngineError::Index(
-            error @ (IndexError::Tantivy { .. }
-            | IndexError::Damaged { .. }
-            | IndexError::DamagedGeneration { .. }
-            | IndexError::OlderFormat { .. }),
-        )) => {
+        Err(EngineError::Index(error)) if error.is_damage() => {
             exam.needs.index = true;
             exam.fault(CheckedStore::Index, &indexed.place, error, DAMAGE, CURE);
             Ok(())
@@ -131,12 +135,12 @@ fn compare(
     check: ProgressCheck<'_>,
 ) -> Result<(), EngineError> {
     if !contents.end.covers_all(&indexed.at) {
-        exam.needs.index = true;
+        (exam.needs.index, exam.needs.is_lossy) = (true, true);
         let what = format!(
             "it has applied the library up to {}, but the library ends at {}",
             indexed.at, contents.end
         );
-        exam.fault(CheckedStore::Index, &indexed.place, what, WRONG_ENTRY, CURE);
+        exam.fault(CheckedStore::Index, &indexed.place, what, WRONG_ENTRY, CURE_INCOMPLETE);
         return Ok(());
     }
     let view = &indexed.view;

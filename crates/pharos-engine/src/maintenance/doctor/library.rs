@@ -178,7 +178,9 @@ impl Examination {
         let mut damaged = damaged.drain(..);
         if let Some((position, detail)) = damaged.next() {
             let place = position.to_string();
-            self.lost.push(LostRange { from, to, place, what: detail, versions: 0, pages: Vec::new() });
+            let (what, pages) = (detail, Vec::new());
+            let versions = Vec::new();
+            self.lost.push(LostRange { from, to, place, what, versions, pages, is_volume: false });
         }
     }
 }
@@ -198,8 +200,9 @@ fn examine_files(
                 to: LibraryPosition::new(number + 1, 0),
                 place: path.to_string(),
                 what: "the file is missing".into(),
-                versions: 0,
+                versions: Vec::new(),
                 pages: Vec::new(),
+                is_volume: true,
             }),
             LibraryFileDefectKind::Torn { offset, bytes } if !owned => {
                 exam.needs.library = true;
@@ -231,8 +234,12 @@ fn examine_files(
                     "`pharos doctor --repair` removes it",
                 );
             }
-            LibraryFileDefectKind::TornTailFile => {
-                exam.note(CheckedStore::Library, path, "a torn end that was set aside; can be deleted");
+            LibraryFileDefectKind::SetAside => {
+                exam.note(
+                    CheckedStore::Library,
+                    path,
+                    "unreadable bytes that were set aside; can be deleted",
+                );
             }
             LibraryFileDefectKind::Torn { .. } | LibraryFileDefectKind::Leftover => {}
         }

@@ -1,11 +1,13 @@
 //! Repairs: rebuilds derived data from the library and schedules lost pages for fetching.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use pharos_core::config::{ByteSize, Config};
-use pharos_core::{Clock as _, LibraryPositions, SystemClock};
+use pharos_core::{Clock as _, LibraryPosition, LibraryPositions, SystemClock};
 use pharos_crawl::rules_from_config;
 use pharos_graph::relations::{newest_folder, unfinished_folders};
+use pharos_index::ReplacedGenerations;
 use pharos_store::interpret::CrawlScope;
 use pharos_store::{
     Catalog, DerivedWriter, LibraryEvent, LibraryRecord, OwnerLock, PageState, RecordContent, StoreError,
@@ -52,6 +54,7 @@ pub(super) fn repair(
     ingest.finish()?;
     drop(ingest);
     owner = engine.close();
+    replace_lost_records(stores, &exam.lost)?;
     if needs.graph || needs.unfinished_graph {
         check(DoctorProgress::Repairing(CheckedStore::Graph))?;
         let _builder = stores.lock_builder()?;
@@ -65,12 +68,47 @@ pub(super) fn repair(
         }
     }
     if needs.index {
-        rebuild_index(data, config, &mut |_| check(DoctorProgress::Repairing(CheckedStore::Index)))?;
+        let replaced =
+            if needs.is_lossy { ReplacedGenerations::SetAside } else { ReplacedGenerations::Remove };
+        rebuild_index(data, config, replaced, &mut |_| {
+            check(DoctorProgress::Repairing(CheckedStore::Index))
+        })?;
     } else if let Some(generations) = stores.generations().filter(|_| needs.sweep) {
         let _builder = generations.lock_builder()?;
         generations.remove_unreferenced()?;
     }
     Ok(owner)
+}
+
+/// Replaces damaged records that no page needs by placeholders, which acknowledges the loss.
+///
+/// A volume is left as it is while one of its damaged ranges contains the current version of a page.
+fn replace_lost_records(stores: &Stores, lost: &[LostRange]) -> Result<(), EngineError> {
+    let mut volumes: BTreeSet<u32> =
+        lost.iter().filter(|lost| lost.is_replaceable()).map(|lost| lost.from.volume).collect();
+    let is_needed = |volume: &u32| {
+        lost.iter().any(|lost| !lost.is_replaceable() && (lost.from.volume..=lost.to.volume).contains(volume))
+    };
+    volumes.retain(|volume| !is_needed(volume));
+    if volumes.is_empty() {
+        return Ok(());
+    }
+    let library = stores.own_library(&LibraryPositions::START, SystemClock.now())?;
+    if volumes.contains(&library.end()?.get(0).volume) {
+        library.seal()?;
+    }
+    let versions = lost.iter().flat_map(|lost| &lost.versions);
+    let mut placeholders: Vec<(LibraryPosition, LibraryRecord)> = versions
+        .map(|(url, version)| {
+            let event = LibraryEvent::Dropped { status: version.status, digest: version.digest };
+            let content = RecordContent::Event(event);
+            (version.position, LibraryRecord::new(url.clone(), version.at, content))
+        })
+        .collect();
+    placeholders.sort_by_key(|(position, _)| position.sort_key());
+    placeholders.dedup_by_key(|(position, _)| *position);
+    let Some(files) = library.local() else { return Ok(()) };
+    Ok(volumes.iter().try_for_each(|volume| files.replace_damaged(*volume, &placeholders))?)
 }
 
 /// Returns records that put pages with a lost current version back into the schedule.

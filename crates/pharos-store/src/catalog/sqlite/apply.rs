@@ -327,7 +327,11 @@ impl<'c> ChangeBatch<'c> {
                 self.correct_version_dates(entry, *at)?;
             }
             let new_version = !removed && self.add_version(entry, change)?;
-            let effect = page_entry::apply_change(&mut now, change, new_version);
+            let content_at = match change {
+                CatalogChange::Deleted { .. } => self.content_at(entry)?,
+                _ => None,
+            };
+            let effect = page_entry::apply_change(&mut now, change, new_version, content_at);
             self.sites[entry.slot].due |= effect.due;
             if let CatalogChange::Found(found) = change
                 && effect.new
@@ -619,6 +623,17 @@ impl<'c> ChangeBatch<'c> {
                 response.inconclusive,
             ])?;
         Ok(added > 0)
+    }
+
+    /// Returns the time of the newest version of a page that is no temporary error.
+    fn content_at(&self, entry: PageChange) -> rusqlite::Result<Option<Timestamp>> {
+        let newest: Option<i64> = self
+            .connection
+            .prepare_cached(
+                "SELECT max(at) FROM versions WHERE site = ?1 AND page = ?2 AND inconclusive = 0",
+            )?
+            .query_row([entry.site, entry.page], |row| row.get(0))?;
+        Ok(newest.map(Timestamp::from_millis))
     }
 
     fn save_robots(&self, robots: &RobotsFile) -> rusqlite::Result<()> {

@@ -1,6 +1,6 @@
 //! `pharos doctor`.
 
-use pharos_engine::maintenance::doctor::{DoctorProgress, DoctorReport, Severity, doctor};
+use pharos_engine::maintenance::doctor::{DoctorProgress, DoctorReport, Repair, Severity, doctor};
 
 use crate::cli::{DoctorArgs, Global};
 use crate::long_task::LongTask;
@@ -10,8 +10,12 @@ pub(crate) fn run(global: &Global, args: DoctorArgs) -> anyhow::Result<CommandOu
     let config = settings::load(global)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
-    let report =
-        LongTask::run(|task| doctor(&data, &config, args.repair, |step| task.report(describe(step))))?;
+    let repair = match (args.repair, args.force) {
+        (false, _) => Repair::No,
+        (true, false) => Repair::Safe,
+        (true, true) => Repair::Forced,
+    };
+    let report = LongTask::run(|task| doctor(&data, &config, repair, |step| task.report(describe(step))))?;
     if global.json {
         console::print_json(&report)?;
     } else {

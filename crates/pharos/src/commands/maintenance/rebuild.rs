@@ -15,7 +15,9 @@ pub(crate) fn run(global: &Global, args: RebuildArgs) -> anyhow::Result<CommandO
     if parts.is_empty() {
         parts = Part::ALL.to_vec();
     }
-    let rebuilt = LongTask::run(|task| rebuild(&data, &config, &parts, |step| task.report(describe(step))))?;
+    let rebuilt = LongTask::run(|task| {
+        rebuild(&data, &config, &parts, args.force, |step| task.report(describe(step)))
+    })?;
     if global.json {
         console::print_json(&rebuilt)?;
         return Ok(CommandOutcome::Good);

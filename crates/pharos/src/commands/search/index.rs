@@ -6,23 +6,25 @@ use pharos_index::IndexError;
 use pharos_index::generations::verify::{GenerationFlaw, GenerationReport};
 use serde_json::{Value, json};
 
-use crate::cli::Global;
+use crate::cli::{Global, IndexBuildArgs};
 use crate::long_task::LongTask;
 use crate::{CommandOutcome, console, settings};
 
 const INTERRUPTED: &str = "the build was interrupted; searches are unaffected, and the next build resumes it";
 
-pub(crate) fn build(global: &Global) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn build(global: &Global, args: &IndexBuildArgs) -> anyhow::Result<CommandOutcome> {
     let config = settings::load(global)?;
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
     let summary = LongTask::run(|task| {
-        build_history(&data, &config, |progress| task.report(describe(progress))).map_err(|error| {
-            let is_disk = matches!(
-                error,
+        let report = |progress| task.report(describe(progress));
+        build_history(&data, &config, args.force, report).map_err(|error| {
+            let is_disk = match &error {
                 EngineError::Graph(_)
-                    | EngineError::Index(IndexError::Tantivy { .. } | IndexError::Io { .. })
-            );
+                | EngineError::Index(IndexError::Tantivy { .. } | IndexError::Io { .. }) => true,
+                EngineError::Store(error) => error.is_disk_full(),
+                _ => false,
+            };
             let error = anyhow::Error::from(error);
             if is_disk { error.context(INTERRUPTED) } else { error }
         })
