@@ -68,7 +68,7 @@ use crate::formats::media_type::{self, MediaKind};
 
 /// Version of the extraction. It is incremented whenever the same bytes give another page object, so that stored
 /// page objects of older versions are recognised and derived again.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 5;
 
 /// Maximum length of a generated abstract in characters.
 const ABSTRACT_CHARS: usize = 200;

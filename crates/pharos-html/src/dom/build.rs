@@ -131,9 +131,10 @@ impl LimitedTreeBuilder {
     /// Returns `false` for a start tag that would exceed a limit.
     fn admits(&self, tag: &Tag) -> bool {
         let kept = self.kept.get();
-        let too_deep = self.builder.sink.open_depth.get() >= MAX_DEPTH || kept.all >= MAX_OPEN;
-        !(too_deep && !stays_shallow(&tag.name))
-            && !(kept.formatting >= MAX_FORMATTING && multiplies(&tag.name))
+        let is_deep = self.builder.sink.open_depth.get() >= MAX_DEPTH || kept.all >= MAX_OPEN;
+        let is_too_deep = is_deep && !stays_shallow(&tag.name);
+        let is_too_formatted = kept.formatting >= MAX_FORMATTING && multiplies(&tag.name);
+        !is_too_deep && !is_too_formatted
     }
 
     /// Prepares a tag for the tree builder, or returns `None` for a tag to ignore.

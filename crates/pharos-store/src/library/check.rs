@@ -170,7 +170,12 @@ mod tests {
     use pharos_core::{PageUrl, Timestamp};
 
     fn filled(dir: &Path) -> DiskLibrary {
-        let options = LibraryWriteOptions { file_size: 500, ..LibraryWriteOptions::default() };
+        filled_with(dir, 500)
+    }
+
+    /// Creates a library of twelve pages in volumes of about `file_size` bytes.
+    fn filled_with(dir: &Path, file_size: u64) -> DiskLibrary {
+        let options = LibraryWriteOptions { file_size, ..LibraryWriteOptions::default() };
         let library =
             DiskLibrary::open_writer(dir, options, LibraryPosition::START, Timestamp::EPOCH).unwrap();
         for n in 0..12 {
@@ -254,7 +259,7 @@ mod tests {
     #[test]
     fn a_damaged_record_is_replaced_by_its_placeholder() {
         let dir = tempfile::tempdir().unwrap();
-        let library = filled(dir.path());
+        let library = filled_with(dir.path(), 2000);
         let all: Vec<_> = library.scan(LibraryPosition::START, None).unwrap().map(Result::unwrap).collect();
         let in_first: Vec<_> = all.iter().filter(|stored| stored.position.volume == 1).collect();
         let (before, victim) = (in_first.len(), in_first[1]);

@@ -10,6 +10,9 @@ const MAX_LINE: usize = 128;
 /// A character that is invalid everywhere in a head.
 const INVALID: u8 = 0;
 
+/// Ends a rejected head.
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
 /// Follows the requests of a connection.
 #[derive(Debug)]
 pub(crate) struct LineEndings {
@@ -29,7 +32,9 @@ enum ScanState {
     Head,
     /// Number of bytes left.
     Body(u64),
-    /// HTTP/2, a rejected request, or a body of unknown length, whose connection ends with the response.
+    /// The head is invalid; the parser may still wait for its end.
+    Rejected,
+    /// HTTP/2, or a body of unknown length, whose connection ends with the response.
     Off,
 }
 
@@ -51,7 +56,7 @@ impl LineEndings {
     pub(crate) fn check(&mut self, mut bytes: &mut [u8]) {
         loop {
             match self.state {
-                ScanState::Off => return,
+                ScanState::Rejected | ScanState::Off => return,
                 ScanState::Body(left) => {
                     let skipped = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
                     bytes = &mut bytes[skipped..];
@@ -70,6 +75,16 @@ impl LineEndings {
         }
     }
 
+    /// Returns the bytes that the parser receives instead of further input: the end of a rejected head, once. The parser
+    /// looks at a head only when it is complete, and the line feed may have been its end.
+    pub(crate) fn take_head_end(&mut self) -> Option<&'static [u8]> {
+        let is_rejected = self.state == ScanState::Rejected;
+        is_rejected.then(|| {
+            self.state = ScanState::Off;
+            HEAD_END
+        })
+    }
+
     fn check_byte(&mut self, byte: &mut u8) {
         let previous = std::mem::replace(&mut self.previous, *byte);
         if *byte != b'\n' {
@@ -81,7 +96,7 @@ impl LineEndings {
         }
         if previous != b'\r' || !self.end_line() {
             *byte = INVALID;
-            self.state = ScanState::Off;
+            self.state = ScanState::Rejected;
         }
     }
 

@@ -122,6 +122,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if let Some(end) = self.line_endings.take_head_end() {
+            buf.put_slice(&end[..end.len().min(buf.remaining())]);
+            return Poll::Ready(Ok(()));
+        }
         let before = buf.filled().len();
         match Pin::new(&mut self.stream).poll_read(cx, buf) {
             Poll::Pending if self.is_expired(cx) => timed_out(),
