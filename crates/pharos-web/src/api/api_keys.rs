@@ -1,7 +1,7 @@
 //! API keys: if keys are configured, most of the API requires one.
 
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -46,8 +46,14 @@ impl ApiKeys {
 pub(super) async fn require_key(State(app): State<AppState>, request: Request, next: Next) -> Response {
     let keys = &app.api().keys;
     let is_open = keys.0.is_empty() || !requires_key(request.uri().path());
-    if is_open || keys.index_of(request.headers()).is_some() {
+    if is_open {
         return next.run(request).await;
+    }
+    if keys.index_of(request.headers()).is_some() {
+        let mut response = next.run(request).await;
+        // A shared cache does not know the key, and must not give the response to others.
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        return response;
     }
     let detail = "an API key is required: send it as `API-Key: …` or `Authorization: Bearer …`; ask the operator of this \
         server for one";
@@ -93,6 +99,22 @@ mod tests {
         assert_eq!(get(&router, "/api").await.status, StatusCode::OK);
         let with = async |name, value| get_with(&router, "/api/v1/stats", &[(name, value)]).await.status;
         assert_eq!(with("api-key", "first key").await, StatusCode::OK);
+        let keyed = get_with(&router, "/api/v1/stats", &[("api-key", "second")]).await;
+        assert_eq!(keyed.header("cache-control"), "private, no-cache", "not for shared caches");
+        for (path, status) in [
+            ("/api/v1/stats/", StatusCode::NOT_FOUND),
+            ("/api/v1//stats", StatusCode::NOT_FOUND),
+            ("/api/v1/%73tats", StatusCode::NOT_FOUND),
+            ("/api/v1/hot/../stats", StatusCode::NOT_FOUND),
+            ("/API/v1/stats", StatusCode::NOT_FOUND),
+            ("/api/v1/stats?api-key=second", StatusCode::UNAUTHORIZED),
+            ("/api/v1/stats?path=/api/v1/hot", StatusCode::UNAUTHORIZED),
+        ] {
+            let reply = get(&router, path).await;
+            assert!([status, StatusCode::UNAUTHORIZED].contains(&reply.status), "{path}: {}", reply.status);
+        }
+        let overridden = [("x-original-url", "/api/v1/hot"), ("x-rewrite-url", "/api/v1/hot")];
+        assert_eq!(get_with(&router, "/api/v1/stats", &overridden).await.status, StatusCode::UNAUTHORIZED);
         assert_eq!(with("api-key", "second").await, StatusCode::OK);
         assert_eq!(with("authorization", "Bearer second").await, StatusCode::OK);
         assert_eq!(with("authorization", "bearer  second").await, StatusCode::OK);

@@ -1,6 +1,6 @@
 //! Errors as problem documents (RFC 9457).
 
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -29,7 +29,9 @@ pub(crate) fn problem(status: StatusCode, title: &str, detail: &str) -> Response
     let problem = Problem { kind: "about:blank", title, status: status.as_u16(), detail };
     let body = serde_json::to_string(&problem).unwrap_or_default();
     let mut response = (status, body).into_response();
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 

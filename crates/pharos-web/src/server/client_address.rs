@@ -7,7 +7,7 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{HOST, VIA};
+use axum::http::header::{CACHE_CONTROL, HOST, VIA};
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -350,7 +350,8 @@ pub(crate) async fn identify_client(
     next: Next,
 ) -> Response {
     if let Err(reason) = check_host(request.version(), request.uri(), request.headers()) {
-        return (StatusCode::BAD_REQUEST, format!("bad request: {reason}\n")).into_response();
+        let uncached = [(CACHE_CONTROL, "no-store")];
+        return (StatusCode::BAD_REQUEST, uncached, format!("bad request: {reason}\n")).into_response();
     }
     let extensions = request.extensions();
     let connection = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());

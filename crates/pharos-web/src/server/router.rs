@@ -501,6 +501,76 @@ mod tests {
         assert!(reply.text().contains("http://search.lan:8080/search"), "{}", reply.text());
     }
 
+    /// A response that a shared cache may store must not depend on anything but the URL and what `Vary` names.
+    #[tokio::test]
+    async fn shared_caches_cannot_be_poisoned() {
+        let mut config = Config::default();
+        config.web.cors = vec!["https://b.example".into()];
+        config.set("web.behind_proxy", "127.0.0.1", "test").unwrap();
+        let (_dir, service) = engine(&PAGES, config);
+        let router = router(service).unwrap();
+        let variants = [
+            ("host", "evil.example"),
+            ("x-forwarded-host", "evil.example"),
+            ("forwarded", "for=192.0.2.1;host=evil.example;proto=https"),
+            ("x-forwarded-prefix", "//evil.example"),
+            ("x-forwarded-proto", "https"),
+            ("x-original-url", "/admin"),
+            ("x-http-method-override", "POST"),
+            ("accept-language", "zh"),
+            ("cookie", "pharos_lang=zh; pharos_theme=dark; pharos_keys=off"),
+            ("origin", "https://b.example"),
+            ("origin", "https://evil.example"),
+            ("origin", "null"),
+            ("accept", "application/json"),
+            ("range", "bytes=0-1"),
+            ("api-key", "guess"),
+        ];
+        let snapshot = PAGES[0].cached_page();
+        let content = format!("{snapshot}/content");
+        let more = [
+            "/opensearch.xml",
+            "/suggest?q=l",
+            "/bot",
+            "/api",
+            "/api/v1/hot",
+            "/api/v1/stats",
+            "/api/v1/openapi.json",
+            "/api/v1/suggest?q=l",
+            "/api/v1/page?url=https://www.example.org/a",
+            "/search?q=lighthouse&format=rss",
+            "/search?q=lighthouse&format=json",
+            "/static/pharos.js",
+            "/static/desk.css",
+            "/readyz",
+            "/admin",
+            assets::style_href(),
+            &snapshot,
+            &content,
+        ];
+        for path in ROUTES.into_iter().chain(more) {
+            let plain = get(&router, path).await;
+            let control = plain.header("cache-control");
+            assert!(
+                !control.is_empty() || !plain.status.is_success(),
+                "{path} does not say who may store it"
+            );
+            if control.contains("private") || control.contains("no-store") {
+                continue;
+            }
+            for (name, value) in variants {
+                let reply = get_with(&router, path, &[(name, value)]).await;
+                assert!(!reply.headers.contains_key("set-cookie"), "{path} {name}");
+                let varies = reply.headers.get_all("vary").iter();
+                let varies = varies.map(|vary| vary.to_str().unwrap().to_lowercase()).collect::<String>();
+                let is_same = reply.status == plain.status && reply.bytes == plain.bytes;
+                assert!(is_same || varies.contains(name), "{path} depends on {name}: {value}");
+                let allowed = reply.header("access-control-allow-origin");
+                assert!(allowed.is_empty() || varies.contains("origin"), "{path} {name}: {value}");
+            }
+        }
+    }
+
     #[tokio::test]
     async fn requests_without_a_unique_host_are_rejected() {
         let (_dir, service) = engine(&PAGES, Config::default());
