@@ -83,9 +83,13 @@ fn record_fate(
     stored: &StoredRecord,
 ) -> Result<RetentionAction, StoreError> {
     let record = &stored.record;
-    // Operators' decisions are kept permanently.
+    // Operators' decisions are kept permanently, and mirrors, whose record concerns a whole site although its URL is the
+    // home page.
     if let RecordContent::Event(
-        LibraryEvent::Removed { .. } | LibraryEvent::CrawlStarted { .. } | LibraryEvent::Recrawl { .. },
+        LibraryEvent::Removed { .. }
+        | LibraryEvent::CrawlStarted { .. }
+        | LibraryEvent::Recrawl { .. }
+        | LibraryEvent::Alias { .. },
     ) = record.content
     {
         return Ok(RetentionAction::Keep);
@@ -203,6 +207,7 @@ mod tests {
             (LibraryEvent::Recrawl { whole_site: true }, RetentionAction::Keep),
             (LibraryEvent::Recrawl { whole_site: false }, RetentionAction::Keep),
             (LibraryEvent::Removed { what }, RetentionAction::Keep),
+            (LibraryEvent::Alias { of: url.clone() }, RetentionAction::Keep),
             (LibraryEvent::Failed { reason: "timed out".into() }, RetentionAction::Erase),
         ];
         for (event, expected) in events {

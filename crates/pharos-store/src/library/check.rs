@@ -286,8 +286,9 @@ mod tests {
         // Without a placeholder, the record is gone, and a revision can be rewritten, too.
         let path = dir.path().join("00000001-1.warc.gz");
         let mut bytes = fs::read(&path).unwrap();
-        let half = bytes.len() / 2;
-        bytes[half] ^= 0x55;
+        let mut members = bytes.windows(3).enumerate().filter(|(_, start)| **start == [0x1f, 0x8b, 8]);
+        let (start, _) = members.nth(before / 2).unwrap();
+        bytes[start + 40] ^= 0x55;
         fs::write(&path, &bytes).unwrap();
         library.replace_damaged(1, &[]).unwrap();
         let left = library.scan(LibraryPosition::START, None).unwrap();
