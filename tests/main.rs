@@ -15,6 +15,7 @@ mod cleaning;
 mod crawl;
 mod desk;
 mod doctor;
+mod documents;
 mod freshness;
 mod fuzz_targets;
 mod generations;

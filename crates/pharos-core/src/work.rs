@@ -126,6 +126,18 @@ fn check_budget(excess: u64) {
     }
 }
 
+/// Unwinds with [`WorkExceeded`] if the active budget of this thread was cancelled or its time is over.
+///
+/// For computations that wait, and therefore report no steps.
+pub fn check_interruption() {
+    let active = ACTIVE.take();
+    let exceeded = active.as_ref().and_then(ActiveBudget::interruption);
+    ACTIVE.set(active);
+    if let Some(exceeded) = exceeded {
+        panic::resume_unwind(Box::new(exceeded));
+    }
+}
+
 impl ActiveBudget {
     fn check(&mut self, excess: u64) -> Option<WorkExceeded> {
         let spent = STEPS_PER_CHECK.min(self.left).saturating_add(excess);
@@ -134,6 +146,10 @@ impl ActiveBudget {
             return Some(WorkExceeded::Steps);
         }
         self.left -= spent;
+        self.interruption()
+    }
+
+    fn interruption(&self) -> Option<WorkExceeded> {
         if self.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
             return Some(WorkExceeded::Cancelled);
         }

@@ -8,18 +8,22 @@
 //! ```
 //!
 //! Every reader bounds the data it unpacks and the text it keeps ([`MAX_TEXT`]). A panic in a reader is caught and
-//! the document counts as unreadable. The limits of the PDF reader are not sufficient against files made to exhaust
-//! memory; callers that read untrusted files run it in a process with limits.
+//! the document counts as unreadable. Programs read PDF and Office files in a child process with limits on memory
+//! and time ([`reader_process`]).
 
 pub(crate) mod media_type;
 mod office;
 mod pdf;
+pub mod reader_process;
 mod rtf;
 mod xml;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pharos_core::PageObject;
+use pharos_core::work::WorkExceeded;
+use serde::{Deserialize, Serialize};
 
 use crate::charset;
 use crate::dom::visible_text::{collapse_whitespace, truncate_at_word};
@@ -35,10 +39,10 @@ const MAX_HEADINGS: usize = 200;
 const MAX_TITLE: usize = 300;
 
 /// Content of a document.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ExtractedDocument {
     /// Usual file name extension, if the reader knows it better than the media type.
-    pub(crate) format: &'static str,
+    pub(crate) format: Cow<'static, str>,
     /// Title given by the author, or the first or biggest line.
     pub(crate) title: String,
     pub(crate) author: String,
@@ -51,13 +55,36 @@ pub(crate) struct ExtractedDocument {
     pub(crate) modified: Option<String>,
 }
 
-/// Reads a document of the given kind; `None` if it is not readable.
+/// Reason why a document has no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ReadFailure {
+    /// The document is damaged, encrypted, or of another kind.
+    Unreadable,
+    /// The reader needed too much memory or time.
+    LimitExceeded,
+    /// There is no reader for this kind, or its process could not be started.
+    NoReader,
+}
+
+/// Reads a document of the given kind, in a child process if the program provides one.
 pub(crate) fn read(
     kind: MediaKind,
     body: &[u8],
     content_type: Option<&str>,
     host: &str,
-) -> Option<ExtractedDocument> {
+) -> Result<ExtractedDocument, ReadFailure> {
+    match reader_process::program_for(kind) {
+        Some(program) => reader_process::read_in_child(program, kind, body),
+        None => read_in_process(kind, body, content_type, host),
+    }
+}
+
+fn read_in_process(
+    kind: MediaKind,
+    body: &[u8],
+    content_type: Option<&str>,
+    host: &str,
+) -> Result<ExtractedDocument, ReadFailure> {
     // Third-party parsers meet input they were never tested with.
     let read = catch_unwind(AssertUnwindSafe(|| match kind {
         MediaKind::Pdf => pdf::read(body),
@@ -66,7 +93,12 @@ pub(crate) fn read(
         MediaKind::Xml => xml::read(&charset::decode(body, content_type, host).0),
         MediaKind::Html | MediaKind::PlainText | MediaKind::Other => None,
     }));
-    read.ok().flatten().map(ExtractedDocument::normalised_fields)
+    let document = match read {
+        Ok(document) => document,
+        Err(payload) if payload.is::<WorkExceeded>() => resume_unwind(payload),
+        Err(_) => None,
+    };
+    document.map(ExtractedDocument::normalised_fields).ok_or(ReadFailure::Unreadable)
 }
 
 impl ExtractedDocument {
@@ -106,7 +138,7 @@ impl ExtractedDocument {
     /// Copies the content of the document into the page object.
     pub(crate) fn fill(self, page: &mut PageObject) {
         if !self.format.is_empty() {
-            page.format = self.format.to_string();
+            page.format = self.format.into_owned();
         }
         page.content_title.clone_from(&self.title);
         page.title = self.title;
@@ -140,7 +172,7 @@ mod tests {
         for sample in SAMPLES {
             for end in (0..sample.len()).step_by(97) {
                 for kind in KINDS {
-                    read(kind, &sample[..end], None, "a.cn");
+                    let _ = read(kind, &sample[..end], None, "a.cn");
                 }
             }
         }
@@ -151,7 +183,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read(body in prop::collection::vec(any::<u8>(), 0..300)) {
             for kind in KINDS {
-                read(kind, &body, None, "a.cn");
+                let _ = read(kind, &body, None, "a.cn");
             }
         }
 
@@ -161,7 +193,7 @@ mod tests {
             let at = at.index(body.len());
             body[at] = byte;
             for kind in KINDS {
-                read(kind, &body, None, "a.cn");
+                let _ = read(kind, &body, None, "a.cn");
             }
         }
     }

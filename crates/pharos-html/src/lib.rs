@@ -55,6 +55,7 @@ pub use blocks::split::TextBlock;
 pub use cleaning::explanation::CleaningExplanation;
 pub use cleaning::voting::{RuleSet, RulesError};
 pub use feed::{Feed, FeedEntry, FeedKind, parse_feed};
+pub use formats::reader_process;
 pub use metadata::robots_tag::robots_directives;
 pub use weights::TermWeighting;
 
@@ -64,6 +65,7 @@ use pharos_text::language;
 
 use crate::dom::Dom;
 use crate::dom::visible_text::{collapse_whitespace, truncate_at_word};
+use crate::formats::ReadFailure;
 use crate::formats::media_type::{self, MediaKind};
 
 /// Version of the extraction. It is incremented whenever the same bytes give another page object, so that stored
@@ -183,20 +185,22 @@ fn read_body(
             }
         }
         _ => match formats::read(kind, body, content_type, url.host()) {
-            Some(document) => document.fill(&mut page),
-            None => page.unread_reason = Some(unread_reason(kind, content_type)),
+            Ok(document) => document.fill(&mut page),
+            Err(failure) => page.unread_reason = Some(unread_reason(kind, content_type, failure)),
         },
     }
     page
 }
 
 /// Returns the reason why a document has no text.
-fn unread_reason(kind: MediaKind, content_type: Option<&str>) -> String {
+fn unread_reason(kind: MediaKind, content_type: Option<&str>, failure: ReadFailure) -> String {
     let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
     let media_type = collapse_whitespace(media_type, MAX_MEDIA_TYPE_CHARS).to_ascii_lowercase();
     match kind {
         MediaKind::Other if media_type.is_empty() => "no reader".into(),
         MediaKind::Other => format!("no reader for {media_type}"),
+        _ if failure == ReadFailure::LimitExceeded => "reading needs too much memory or time".into(),
+        _ if failure == ReadFailure::NoReader => "the process that reads documents failed".into(),
         _ => format!("not readable as {kind:?}").to_lowercase(),
     }
 }
@@ -336,12 +340,13 @@ mod tests {
                     }
                 }
                 let body = body.as_bytes();
-                let work: [(&str, &dyn Fn()); 4] = [
+                let work: [(&str, &dyn Fn()); 5] = [
                     ("extract", &|| drop(extract_page(&url, Some("text/html"), body))),
                     ("skim", &|| drop(skim(&url, Some("text/html"), body))),
                     ("display", &|| {
                         drop(cached_page::sanitise_page(&url, Some("text/html"), body, &highlights));
                     }),
+                    ("explain", &|| drop(explain_cleaning(&url, Some("text/html"), body, RuleSet::pharos()))),
                     ("feed", &|| drop(parse_feed(&url, Some("text/xml"), body))),
                 ];
                 for (name, work) in work {

@@ -6,7 +6,10 @@ mod console;
 mod long_task;
 mod settings;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use pharos_html::reader_process;
 
 use cli::{Cli, Command, EvalCommand, IndexCommand};
 
@@ -15,6 +18,10 @@ use cli::{Cli, Command, EvalCommand, IndexCommand};
 static ALLOC: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if let Some(done) = reader_process::run_if_requested(std::env::args_os()) {
+        return done;
+    }
+    reader_process::read_documents_in(own_program());
     let cli = cli::parse();
     console::init(cli.global.quiet, cli.global.verbose);
     match run(cli) {
@@ -26,6 +33,12 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Returns the path of this program. On Linux it is valid even if the file was replaced by another version meanwhile.
+fn own_program() -> PathBuf {
+    let this = PathBuf::from("/proc/self/exe");
+    if this.exists() { this } else { std::env::current_exe().unwrap_or(this) }
 }
 
 /// Outcome of a command, which determines the exit code.

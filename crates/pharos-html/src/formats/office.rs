@@ -35,13 +35,13 @@ pub(super) fn read(body: &[u8]) -> Option<ExtractedDocument> {
     let mut parts = ZipParts { archive, remaining: MAX_UNPACKED };
     let mut document = ExtractedDocument::default();
     if let Some(part) = parts.text("word/document.xml") {
-        document.format = "docx";
+        document.format = "docx".into();
         paragraphs(&part, &mut document);
     } else if parts.has("xl/workbook.xml") {
-        document.format = "xlsx";
+        document.format = "xlsx".into();
         workbook(&mut parts, &mut document);
     } else if parts.has("ppt/presentation.xml") {
-        document.format = "pptx";
+        document.format = "pptx".into();
         for name in parts.numbered("ppt/slides/slide") {
             if let Some(part) = parts.text(&name) {
                 paragraphs(&part, &mut document);
@@ -49,7 +49,7 @@ pub(super) fn read(body: &[u8]) -> Option<ExtractedDocument> {
         }
     } else {
         paragraphs(&parts.text("content.xml")?, &mut document);
-        document.format = open_document(&parts.text("mimetype").unwrap_or_default());
+        document.format = open_document(&parts.text("mimetype").unwrap_or_default()).into();
     }
     if let Some(part) = parts.text("docProps/core.xml").or_else(|| parts.text("meta.xml")) {
         properties(&part, &mut document);
@@ -247,7 +247,7 @@ mod tests {
         let slides = read(include_bytes!("../../tests/samples/lighthouse.pptx")).unwrap();
         assert_eq!(slides.text, "Lighthouses\nfirst\n灯\nsecond\nLast\nend");
         assert_eq!(slides.headings, ["Lighthouses", "灯", "Last"]);
-        assert_eq!((sheet.format, slides.format), ("xlsx", "pptx"));
+        assert_eq!((&*sheet.format, &*slides.format), ("xlsx", "pptx"));
         let open = |kind: &str| open_document(&format!("application/vnd.oasis.opendocument.{kind}\n"));
         assert_eq!(["text", "spreadsheet", "presentation-template"].map(open), ["odt", "ods", "odp"]);
     }

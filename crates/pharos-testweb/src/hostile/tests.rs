@@ -161,6 +161,7 @@ const CHECKS: &[HostCheck] = &[
     ("header-500-fields", "/", |h| h.text().matches("X-Field-").count() == 500),
     ("closes-at-once", "/", |h| h.bytes.is_empty() && h.ended == Closed),
     ("keeps-no-connection", "/", |h| h.header("connection") == "keep-alive" && h.ended == Closed),
+    ("bomb-pdf", "/", |h| h.header("content-type") == "application/pdf" && h.says("%PDF-1.7")),
     ("broken-html", "/", |h| h.says("words between the ruins</b>") && h.says("</i>")),
     ("nested", "/", |h| h.text().matches("<div>").count() == 100_000),
     ("many-attributes", "/", |h| h.says(" a99999=1>")),

@@ -30,12 +30,22 @@ pub(super) fn hosts() -> Vec<HostileHost> {
         host("bomb-brotli", |request| bomb(request, "br", &BROTLI)),
         host("bomb-zstd", |request| bomb(request, "zstd", &ZSTD)),
         host("bomb-twice", |request| bomb(request, "gzip, gzip", &TWICE)),
+        HostileHost::new("bomb-pdf", HostBehaviour::Http(pdf_bomb))
+            .expect("/", Stored { status: 200 }, "a document that takes gigabytes to read: stored, not read")
+            .expect("/", AtMost(3), "requested once"),
     ]
 }
 
 fn bomb(request: &HostileRequest, encoding: &str, bytes: &LazyLock<Bytes>) -> CannedResponse {
     match request.path.as_str() {
         "/" => CannedResponse::html(LazyLock::force(bytes).clone()).field("content-encoding", encoding),
+        _ => CannedResponse::not_found(),
+    }
+}
+
+fn pdf_bomb(request: &HostileRequest) -> CannedResponse {
+    match request.path.as_str() {
+        "/" => CannedResponse::new(200, "application/pdf", PDF.clone()),
         _ => CannedResponse::not_found(),
     }
 }
@@ -50,6 +60,32 @@ static TWICE: LazyLock<Bytes> = LazyLock::new(|| {
     let _ = encoder.write_all(&GZIP);
     encoder.finish().unwrap_or_default().into()
 });
+
+static PDF: LazyLock<Bytes> = LazyLock::new(|| pdf_of_one_path(PATH_SEGMENTS).into());
+
+/// Number of lines in the path of the PDF. A reader needs about 60 bytes of memory for each.
+const PATH_SEGMENTS: usize = 20 << 20;
+
+/// Returns a PDF whose only page draws one path. It is valid, and a few hundred kilobytes long.
+fn pdf_of_one_path(segments: usize) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), Compression::best());
+    // Writing to memory cannot fail.
+    let _ = encoder.write_all(b"0 0 m ");
+    let lines = b"1 1 l ".repeat(1 << 16);
+    for _ in 0..segments / (1 << 16) {
+        let _ = encoder.write_all(&lines);
+    }
+    let _ = encoder.write_all(b"f");
+    let content = encoder.finish().unwrap_or_default();
+    let mut out = b"%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
+        2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+        3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>endobj\n"
+        .to_vec();
+    out.extend(format!("4 0 obj<</Length {}/Filter/FlateDecode>>\nstream\n", content.len()).bytes());
+    out.extend(content);
+    out.extend(b"\nendstream endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n");
+    out
+}
 
 /// Returns the page before the spaces.
 fn begin() -> Vec<u8> {

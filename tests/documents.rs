@@ -1,0 +1,59 @@
+//! PDF and Office files are read in child processes with limits.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+
+use crate::common::{TestFolder, pharos, succeed};
+
+const PDF: &[u8] = include_bytes!("../crates/pharos-html/tests/samples/lighthouse.pdf");
+
+#[test]
+fn a_reader_process_is_limited() {
+    let mut command = pharos();
+    command.args(["--read-document", "pdf"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut reader = command.spawn().unwrap();
+    let mut input = reader.stdin.take().unwrap();
+    // A process that has consumed more than a pipe holds has limited itself before.
+    input.write_all(&vec![b' '; 1 << 20]).unwrap();
+    let limits = fs::read_to_string(format!("/proc/{}/limits", reader.id())).unwrap();
+    let limit = |name: &str| {
+        let line = limits.lines().find(|line| line.starts_with(name)).unwrap();
+        line[name.len()..].split_whitespace().next().unwrap().to_string()
+    };
+    assert_eq!(limit("Max data size"), (1_u64 << 30).to_string());
+    assert_eq!(limit("Max cpu time"), "20");
+    assert_eq!(limit("Max open files"), "3");
+    assert_eq!(limit("Max file size"), "0");
+    input.write_all(PDF).unwrap();
+    drop(input);
+    let mut output = String::new();
+    reader.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+    assert!(reader.wait().unwrap().success());
+    assert!(output.contains("The History of Lighthouses"), "{output}");
+}
+
+#[test]
+fn invalid_requests_of_a_reader_fail() {
+    for arguments in [&["--read-document"][..], &["--read-document", "html"]] {
+        let output = pharos().args(arguments).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn documents_are_found_by_their_text() {
+    let folder = TestFolder::new();
+    let mut http = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n".to_vec();
+    http.extend(PDF);
+    let header = format!(
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://docs.example/history.pdf\r\n\
+         WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Record-ID: <urn:uuid:0b1f0d43-4a2c-4b4e-9a57-5d6c1c1e0001>\r\n\
+         Content-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n",
+        http.len()
+    );
+    folder.file("docs.warc", [header.as_bytes(), &http, b"\r\n\r\n"].concat());
+    succeed(&mut folder.on("data", &["import", "docs.warc"]));
+    assert_eq!(folder.finds("data", "lamp paragraph"), ["http://docs.example/history.pdf"]);
+}
