@@ -105,7 +105,7 @@ def compose_problems(compose, port):
         errors.append(f"the proxy does not forward to the engine at port {port}")
     if "ports" in engine:
         errors.append("the engine is reachable without its proxy, and would trust any X-Forwarded-For")
-    if engine["environment"].get("PHAROS_WEB_BEHIND_PROXY") != "true":
+    if not engine["environment"].get("PHAROS_WEB_BEHIND_PROXY"):
         errors.append("PHAROS_WEB_BEHIND_PROXY is not set")
     return errors
 

@@ -1,5 +1,6 @@
 """Unit tests of the tools: `python3 -m unittest discover tools`."""
 
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -13,6 +14,10 @@ import packaged
 import replacements
 import steps
 import valid_pages
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "packaging"))
+
+import sbom  # noqa: E402: it is in packaging/
 
 
 class Dependencies(unittest.TestCase):
@@ -162,7 +167,7 @@ class Packaging(unittest.TestCase):
         self.assertEqual(1, len(errors(8080, '["rise"]')))
 
     def test_compositions(self):
-        engine = {"expose": ["8080"], "environment": {"PHAROS_WEB_BEHIND_PROXY": "true"}}
+        engine = {"expose": ["8080"], "environment": {"PHAROS_WEB_BEHIND_PROXY": "172.16.0.0/12"}}
         proxy = {"environment": {"UPSTREAM": "pharos:8080"}}
 
         def errors(**changes):
@@ -180,6 +185,33 @@ class Packaging(unittest.TestCase):
 
     def test_paths_of_the_package(self):
         self.assertEqual({"/usr/bin/pharos"}, packaged.packaged_paths('put 755 "$binary" usr/bin/pharos\nputs 1 2 3\n'))
+
+
+class BillOfMaterials(unittest.TestCase):
+    LOCK = '[[package]]\nname = "lamp"\nversion = "1.0.0"\nchecksum = "ab"\n'
+
+    def metadata(self):
+        def package(identity, name, licence):
+            return {"id": identity, "name": name, "version": "1.0.0", "license": licence, "repository": None}
+
+        def uses(kind, *identities):
+            return [{"pkg": identity, "dep_kinds": [{"kind": kind}]} for identity in identities]
+        nodes = [
+            {"id": "p", "dependencies": ["l", "t"], "deps": uses(None, "l") + uses("dev", "t")},
+            {"id": "l", "dependencies": [], "deps": []},
+            {"id": "t", "dependencies": [], "deps": []},
+        ]
+        packages = [package("p", "pharos", "MIT"), package("l", "lamp", "MIT/Apache-2.0"), package("t", "tests", "MIT")]
+        return {"packages": packages, "workspace_members": ["p"], "resolve": {"nodes": nodes}}
+
+    def test_linked_packages_are_listed(self):
+        bill = sbom.bill(self.metadata(), self.LOCK)
+        [lamp] = bill["components"]
+        self.assertEqual("pkg:cargo/lamp@1.0.0", lamp["purl"])
+        self.assertEqual([{"expression": "MIT OR Apache-2.0"}], lamp["licenses"])
+        self.assertEqual([{"alg": "SHA-256", "content": "ab"}], lamp["hashes"])
+        self.assertIn({"ref": "pkg:cargo/pharos@1.0.0", "dependsOn": [lamp["purl"]]}, bill["dependencies"])
+        self.assertEqual(bill, sbom.bill(self.metadata(), self.LOCK))
 
 
 class Replacements(unittest.TestCase):
