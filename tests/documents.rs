@@ -21,7 +21,7 @@ fn a_reader_process_is_limited() {
         let line = limits.lines().find(|line| line.starts_with(name)).unwrap();
         line[name.len()..].split_whitespace().next().unwrap().to_string()
     };
-    assert_eq!(limit("Max data size"), (1_u64 << 30).to_string());
+    assert_eq!(limit("Max data size"), (512_u64 << 20).to_string());
     assert_eq!(limit("Max cpu time"), "20");
     assert_eq!(limit("Max open files"), "3");
     assert_eq!(limit("Max file size"), "0");

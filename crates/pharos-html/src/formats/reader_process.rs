@@ -32,7 +32,7 @@ use super::{ExtractedDocument, MAX_TEXT, ReadFailure, read_in_process};
 const ARGUMENT: &str = "--read-document";
 
 /// Maximum memory of a reader process in bytes.
-const MAX_MEMORY: u64 = 1 << 30;
+const MAX_MEMORY: u64 = 512 << 20;
 
 /// Maximum processor time of a reader process in seconds.
 const MAX_SECONDS: u64 = 20;

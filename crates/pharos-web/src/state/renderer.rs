@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use moka::sync::Cache;
 use pharos_core::config::WebConfig;
-use pharos_core::work::{WorkBudget, WorkExceeded, spend_work};
+use pharos_core::work::{WorkExceeded, spend_work};
 use pharos_core::{LibraryPosition, PageId};
 use pharos_html::cached_page::COLOURS;
 use tokio::sync::oneshot;
@@ -29,10 +29,6 @@ const QUEUE: usize = 32;
 
 /// Maximum number of renderings for one client network at once, queued ones included; further ones are rejected with 429.
 const MAX_PER_NETWORK: usize = QUEUE / 4;
-
-/// Work budget of a rendering: a constant part, and one proportional to the size of the document.
-const BASE_STEPS: u64 = 50_000_000;
-const STEPS_PER_BYTE: u64 = 2_000;
 
 /// Time for which a rendered view is used again. Cleaning rules and the text of the index may change meanwhile.
 const LIFETIME: Duration = Duration::from_secs(600);
@@ -178,8 +174,7 @@ impl Rendering {
             count("refused");
             return Err(exceeded);
         }
-        let steps = BASE_STEPS.saturating_add(STEPS_PER_BYTE.saturating_mul(bytes as u64));
-        let budget = WorkBudget::new(steps)
+        let budget = pharos_html::work_budget(bytes)
             .with_time(self.deadline.saturating_duration_since(Instant::now()))
             .with_cancellation(Arc::clone(&self.cancelled));
         let read_and_compute = || {
@@ -416,11 +411,8 @@ mod tests {
             Rendering { cache: Some(Arc::new(ViewCache::new(1 << 20))), ..Rendering::uncached(&web) };
         let position = LibraryPosition { volume: 1, ..LibraryPosition::default() };
         let spend = |kind, steps| rendering.run(position, kind, 1_000, move || spend_work(steps));
-        assert_eq!(spend(ViewKind::CachedPage(PageView::Layout), BASE_STEPS), Ok(()));
-        assert_eq!(
-            spend(ViewKind::CachedPage(PageView::Layout), BASE_STEPS + 1_000 * STEPS_PER_BYTE),
-            Err(WorkExceeded::Steps)
-        );
+        assert_eq!(spend(ViewKind::CachedPage(PageView::Layout), 1_000_000), Ok(()));
+        assert_eq!(spend(ViewKind::CachedPage(PageView::Layout), 1_000_000_000), Err(WorkExceeded::Steps));
         assert_eq!(
             spend(ViewKind::CachedPage(PageView::Layout), 1),
             Err(WorkExceeded::Steps),
