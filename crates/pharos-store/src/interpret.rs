@@ -19,6 +19,7 @@ pub mod scope;
 pub mod seen_set;
 pub mod status;
 pub mod weight;
+mod wildcard;
 
 use pharos_core::config::CrawlConfig;
 use pharos_core::{Link, PageId, PageObject, PageUrl, SiteName, Timestamp};

@@ -6,9 +6,10 @@
 
 use percent_encoding::percent_decode_str;
 use pharos_core::PageUrl;
-use wildmatch::WildMatchPattern;
+use pharos_core::work::spend_work;
 
 use super::scope::ScopeRefusal;
+use super::wildcard::matches_wildcards;
 use crate::CrawlRules;
 
 /// The substrings of `IsFilterLink` in Tianwang's TSE (《搜索引擎——原理、技术与系统》§3.6).
@@ -47,9 +48,6 @@ pub const TSE_FILTER: [&str; 25] = [
 /// The value of `crawl.filter` that expands to [`TSE_FILTER`].
 const TSE: &str = "tse";
 
-/// Only `*` is a wildcard: `?` occurs in many URLs, NUL in none.
-type Wildcards = WildMatchPattern<'*', '\0'>;
-
 /// Returns the substrings of a setting: lower-cased, with [`TSE_FILTER`] expanded.
 pub fn expand_filter(setting: &[String]) -> Vec<String> {
     let expand = |word: &String| match word.as_str() {
@@ -70,16 +68,17 @@ pub struct LinkFilter {
 #[derive(Clone, Debug)]
 struct UrlPattern {
     written: String,
-    wildcards: Wildcards,
+    /// As written, with scheme and host in lower case. Only `*` is a wildcard: `?` occurs in many URLs.
+    normalised: String,
 }
 
 impl UrlPattern {
     fn new(written: &str) -> Self {
-        Self { written: written.to_string(), wildcards: Wildcards::new(&with_lower_host(written)) }
+        Self { written: written.to_string(), normalised: with_lower_host(written) }
     }
 
     fn matches(&self, spellings: &UrlSpellings<'_>) -> bool {
-        spellings.all().any(|spelling| self.wildcards.matches(spelling))
+        spellings.all().any(|spelling| matches_wildcards(&self.normalised, spelling, true))
     }
 }
 
@@ -154,7 +153,11 @@ impl LinkFilter {
             return None;
         }
         let lower_case: Vec<String> = spellings.all().map(str::to_lowercase).collect();
-        let is_in_any = |substring: &&String| lower_case.iter().any(|text| text.contains(*substring));
+        let contains = |text: &String, substring: &str| {
+            spend_work(text.len() as u64);
+            text.contains(substring)
+        };
+        let is_in_any = |substring: &&String| lower_case.iter().any(|text| contains(text, substring));
         self.substrings.iter().find(is_in_any).map(String::as_str)
     }
 }

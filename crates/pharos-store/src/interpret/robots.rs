@@ -19,6 +19,9 @@ use crate::{RawResponse, RecordKind};
 
 /// Maximum number of bytes read from a file (RFC 9309 §2.5: at least 500 KiB).
 pub const ROBOTS_LIMIT: usize = 500 << 10;
+/// Maximum number of rules with wildcards that are matched in full, since each is compared with the whole path of each
+/// page. More of them are an attack.
+const MAX_WILDCARD_RULES: usize = 2_000;
 /// Rules of a server that denies access to its robots.txt, where the operator treats that as a refusal.
 const FORBID_ALL: &[u8] = b"User-agent: *\nDisallow: /";
 
@@ -121,11 +124,26 @@ impl RobotsRules {
             let mut named = named.peekable();
             if named.peek().is_some() {
                 robots.crawl_delay =
-                    named.fold(robots.crawl_delay, |longest, agent| longest.max(agent.crawl_delay));
+                    named.fold(robots.crawl_delay, |longest, agent| longest.max(group.crawl_delay(agent)));
                 robots.rules.extend(group.rules);
             }
         }
+        robots.limit_wildcards();
         robots
+    }
+
+    /// Simplifies the rules with wildcards beyond [`MAX_WILDCARD_RULES`] so that no forbidden page becomes allowed:
+    /// `Disallow` matches more, and `Allow` is dropped.
+    fn limit_wildcards(&mut self) {
+        let mut wildcard_rules = 0;
+        self.rules.retain_mut(|rule| {
+            wildcard_rules += usize::from(rule.has_wildcard());
+            if !rule.has_wildcard() || wildcard_rules <= MAX_WILDCARD_RULES {
+                return true;
+            }
+            rule.widen();
+            !rule.allow
+        });
     }
 
     /// Returns `true` if this page may be fetched.
@@ -173,8 +191,10 @@ impl RobotsRules {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn url(path: &str) -> PageUrl {
         PageUrl::parse(&format!("http://example.org{path}")).unwrap()
@@ -392,6 +412,55 @@ mod tests {
         assert_eq!(robots.sitemaps()[..2], ["http://a.example/1", "http://a.example/2"]);
         assert_eq!(robots.sitemaps().len(), 100);
         assert!(robots.allows(&url("/")));
+    }
+
+    #[test]
+    fn beyond_the_limit_rules_with_wildcards_forbid_more() {
+        let many = "disallow: /x*y\n".repeat(MAX_WILDCARD_RULES);
+        let file =
+            format!("user-agent: *\n{many}disallow: /a*b$\nallow: /a*c*c\ndisallow: /d\nallow: /a/long\n");
+        for (path, expected) in
+            [("/xy", false), ("/x", true), ("/ab", false), ("/acc", false), ("/d", false), ("/e", true)]
+        {
+            assert_eq!(allowed(&file, "a", path), expected, "{path}");
+        }
+        assert!(allowed(&file, "a", "/a/long/b"), "the precedence stays");
+    }
+
+    /// Parsing takes at most two steps per byte of the file. A decision takes at most two per byte of the file and of
+    /// the path, times the number of rules with wildcards, which is limited.
+    #[test]
+    fn the_work_on_a_file_is_linear() {
+        for length in [8_000, 64_000] {
+            let repeat = |line: &str| line.repeat(length / line.len());
+            let files = [
+                repeat("user-agent: a\n") + &repeat("crawl-delay: 1\n"),
+                repeat("user-agent: *\ncrawl-delay: 1\n"),
+                repeat("user-agent: *\ndisallow: /a\n"),
+                format!("user-agent: *\n{}", repeat("disallow: *b\n")),
+                format!("user-agent: *\n{}", repeat("disallow: /*a*b*c$\n")),
+                format!("user-agent: *\n{}", repeat("disallow: /aaaaaaaaaaaaaaaaaaaaaaaab\n")),
+                format!("user-agent: *\ndisallow: /{}", repeat("*a")),
+                format!("user-agent: *\ndisallow: {}", repeat("%2")),
+                repeat("sitemap: http://a.example/\n"),
+                repeat(":"),
+                repeat("#"),
+                repeat("\r"),
+                repeat("a "),
+            ];
+            for file in files {
+                let (robots, steps) = measure_work(|| RobotsRules::parse(file.as_bytes(), "a"));
+                let start = &file[..30];
+                assert!(steps <= 2 * file.len() as u64, "{start}: {steps} steps for {} bytes", file.len());
+                let wildcards = robots.rules.iter().filter(|rule| rule.has_wildcard()).count();
+                let matched = wildcards.min(MAX_WILDCARD_RULES) as u64;
+                for path in ["/".to_string() + &"a".repeat(1_900), "/ab".repeat(600)] {
+                    let steps = measure_work(|| robots.allows(&url(&path))).1;
+                    let limit = 2 * (file.len() as u64 + (1 + matched) * path.len() as u64);
+                    assert!(steps <= limit, "{start}: {steps} steps for {} bytes", file.len());
+                }
+            }
+        }
     }
 
     #[test]

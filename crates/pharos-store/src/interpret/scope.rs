@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use pharos_core::config::{ByteSize, LinkScope};
+use pharos_core::work::spend_work;
 use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
 
 use super::link_filter::LinkFilter;
@@ -251,13 +252,21 @@ pub fn check_page_url(url: &PageUrl) -> Result<(), ScopeRefusal> {
 /// Returns `true` if a path contains the same segment more than three times, as the relative links of a trap produce.
 pub fn has_repeated_segments(url: &PageUrl) -> bool {
     const OFTEN: usize = 3;
-    let segments: Vec<&str> = url.as_url().path().split('/').filter(|segment| !segment.is_empty()).collect();
-    segments.len() > OFTEN
-        && segments.iter().any(|one| segments.iter().filter(|other| *other == one).count() > OFTEN)
+    let path = url.as_url().path();
+    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    spend_work(path.len() as u64);
+    if segments.len() <= OFTEN {
+        return false;
+    }
+    // Sorted, because a path of a thousand segments must not take a million comparisons.
+    segments.sort_unstable();
+    segments.windows(OFTEN + 1).any(|equal| equal.first() == equal.last())
 }
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
+
     use super::*;
 
     fn url(text: &str) -> PageUrl {
@@ -308,6 +317,28 @@ mod tests {
         assert_eq!(scope.admits_at(&url("http://a.example/x"), 3), Ok(()));
         assert!(refusal("http://a.example/a/b/a/b/a/b/a/b", 1).contains("trap"));
         assert_eq!(scope.admits_at(&url("http://a.example/a/b/a/b/a/b/x"), 1), Ok(()));
+    }
+
+    /// At most one step per byte for the path, and two for each rule and spelling.
+    #[test]
+    fn the_work_on_a_link_is_linear() {
+        let rules = CrawlRules {
+            scope: LinkScope::Any,
+            include: vec!["*a*a*a*c".into(), "*".into()],
+            exclude: vec!["*/a*/a*/a*/a*x".into(), "*%".into()],
+            filter: vec!["aaaaaaab".into()],
+            ..CrawlRules::default()
+        };
+        let scope = CrawlScope::new(rules);
+        for length in [240, 1_920] {
+            let segments: String = (0..length / 4).map(|number| format!("/{:03}", number % 1000)).collect();
+            for path in ["/a".repeat(length / 2), "/".repeat(length), "/%E7".repeat(length / 4), segments] {
+                let page = url(&format!("http://a.example{path}"));
+                let steps = measure_work(|| scope.admits(&page)).1;
+                let limit = 20 * page.as_str().len() as u64;
+                assert!(steps <= limit, "{steps} steps for {} bytes: {page}", page.as_str().len());
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pharos_core::work::spend_work;
+
 use super::ROBOTS_LIMIT;
 use super::rule::PathRule;
 
@@ -25,15 +27,16 @@ pub(super) struct AgentGroup {
     pub(super) rules: Vec<PathRule>,
     /// `true` after a rule, even an empty one. The next user agent then starts a new group.
     has_rule: bool,
-    /// Index of the first agent the next `Crawl-delay` applies to. A `Crawl-delay` ends no group.
-    delay_from: usize,
+    /// The last `Crawl-delay` of each sequence of user agents. It applies to that sequence and ends no group.
+    delays: Vec<Option<Duration>>,
+    /// `true` after a `Crawl-delay`, even an invalid one. The next user agent then starts a new sequence.
     has_delay: bool,
 }
 
-/// A user agent in lower case, and its delay.
+/// A user agent in lower case, and the index of its sequence in [`AgentGroup::delays`].
 pub(super) struct AgentEntry {
     pub(super) name: Vec<u8>,
-    pub(super) crawl_delay: Option<Duration>,
+    sequence: usize,
 }
 
 /// The key of a line.
@@ -66,6 +69,7 @@ pub(super) fn parse_file(bytes: &[u8]) -> ParsedRobots {
     let bytes = strip_byte_order_mark(bytes);
     let mut file = ParsedRobots::default();
     for line in bytes[..bytes.len().min(ROBOTS_LIMIT)].split(|b| matches!(b, b'\r' | b'\n')) {
+        spend_work(1 + line.len() as u64);
         let Some((key, value)) = key_and_value(line) else { continue };
         match key {
             Directive::Sitemap => {
@@ -95,10 +99,15 @@ pub(super) fn parse_file(bytes: &[u8]) -> ParsedRobots {
 
 impl AgentGroup {
     fn add_agent(&mut self, value: &[u8]) {
-        if std::mem::take(&mut self.has_delay) {
-            self.delay_from = self.agents.len();
+        if std::mem::take(&mut self.has_delay) || self.delays.is_empty() {
+            self.delays.push(None);
         }
-        self.agents.push(AgentEntry { name: agent_name(value), crawl_delay: None });
+        self.agents.push(AgentEntry { name: agent_name(value), sequence: self.delays.len() - 1 });
+    }
+
+    /// Returns the `Crawl-delay` for a user agent of this group.
+    pub(super) fn crawl_delay(&self, agent: &AgentEntry) -> Option<Duration> {
+        self.delays.get(agent.sequence).copied().flatten()
     }
 
     fn add_rule(&mut self, key: &Directive, value: &[u8]) {
@@ -109,10 +118,8 @@ impl AgentGroup {
             }
             Directive::CrawlDelay => {
                 self.has_delay = true;
-                if let Some(delay) = seconds(value) {
-                    self.agents[self.delay_from..]
-                        .iter_mut()
-                        .for_each(|agent| agent.crawl_delay = Some(delay));
+                if let (Some(delay), Some(last)) = (seconds(value), self.delays.last_mut()) {
+                    *last = Some(delay);
                 }
             }
             Directive::UserAgent | Directive::Sitemap => {}

@@ -1,5 +1,7 @@
 //! One robots.txt rule and path matching (RFC 9309 §2.2.2 and §2.2.3).
 
+use crate::interpret::wildcard::matches_wildcards;
+
 /// Maximum canonical length of a URL; a rule with more literal characters matches nothing.
 const MAX_PATTERN: usize = 3 * 2_048;
 /// Maximum number of characters displayed.
@@ -11,6 +13,8 @@ pub(super) struct PathRule {
     pub(super) allow: bool,
     pub(super) pattern: String,
     pub(super) anchored: bool,
+    /// Matches every path that begins like the pattern up to its first wildcard.
+    is_widened: bool,
 }
 
 impl PathRule {
@@ -26,26 +30,25 @@ impl PathRule {
             allow,
             pattern,
             anchored,
+            is_widened: false,
         })
     }
 
     pub(super) fn matches(&self, path: &str) -> bool {
-        let Some((first, others)) = self.pattern.split_once('*') else {
-            return if self.anchored { path == self.pattern } else { path.starts_with(&self.pattern) };
-        };
-        let Some(mut rest) = path.strip_prefix(first) else { return false };
-        let mut parts = others.split('*').peekable();
-        while let Some(part) = parts.next() {
-            // The leftmost match is always right, except for the last part of a rule that ends in `$`.
-            if parts.peek().is_none() && self.anchored {
-                return rest.ends_with(part);
-            }
-            match rest.find(part) {
-                Some(at) => rest = &rest[at + part.len()..],
-                None => return false,
-            }
+        match self.pattern.split_once('*') {
+            Some((first, _)) if self.is_widened => matches_wildcards(first, path, false),
+            _ => matches_wildcards(&self.pattern, path, self.anchored),
         }
-        true
+    }
+
+    pub(super) fn has_wildcard(&self) -> bool {
+        self.pattern.contains('*')
+    }
+
+    /// Ignores the text after the first wildcard, so that the rule matches more paths at less cost. Its precedence
+    /// stays.
+    pub(super) fn widen(&mut self) {
+        self.is_widened = true;
     }
 
     /// Returns the precedence: the longest match wins, and `Allow` among equals; a `$` counts as a character.
