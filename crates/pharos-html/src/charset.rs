@@ -18,6 +18,7 @@ mod seven_bit;
 mod statistics;
 
 use encoding_rs::{Encoding, UTF_8};
+use pharos_core::work::spend_work;
 
 use statistics::{count_replacements, detect, is_plausible};
 
@@ -49,6 +50,7 @@ impl Charset {
     }
 
     fn decode(self, body: &[u8]) -> String {
+        spend_work(body.len() as u64);
         match self {
             Charset::Known(encoding) => encoding.decode_without_bom_handling(body).0.into_owned(),
             Charset::Hz => seven_bit::decode_hz(body),
@@ -60,6 +62,7 @@ impl Charset {
 
 /// Decodes `body`. Returns the text and the name of the charset used.
 pub(crate) fn decode(body: &[u8], content_type: Option<&str>, host: &str) -> (String, &'static str) {
+    spend_work(body.len() as u64);
     if let Some((encoding, bom_len)) = Encoding::for_bom(body) {
         let (text, _) = encoding.decode_without_bom_handling(&body[bom_len..]);
         return (text.into_owned(), encoding.name());
@@ -118,9 +121,38 @@ fn has_decoding_errors(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use encoding_rs::{BIG5, EUC_KR, GBK, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
 
     use super::*;
+
+    /// At most five steps per byte: the test for UTF-8, the detection of HZ, and two attempts.
+    #[test]
+    fn the_work_of_decoding_is_linear() {
+        let units: [&[u8]; 11] = [
+            b"~{",
+            b"~{~}",
+            b"~{<:~{",
+            b"~",
+            b"\x1B$)A\x0E",
+            b"\x8E\xA1\xA1\xA1",
+            b"\xC3",
+            b"\xFF\xE4\xB8\xAD",
+            b"a\xE9",
+            b"\0a",
+            b"<meta charset=",
+        ];
+        let types =
+            [None, Some("text/html; charset=gb2312"), Some("text/html; charset=euc-tw"), Some("charset=hz")];
+        for length in [20_000, 160_000] {
+            for (unit, content_type) in units.iter().flat_map(|unit| types.map(|kind| (unit, kind))) {
+                let mut body = unit.repeat(length / unit.len());
+                body.extend(b"~}");
+                let steps = measure_work(|| decode_named(&body, content_type)).1;
+                assert!(steps <= 5 * body.len() as u64, "{unit:?}: {steps} steps for {} bytes", body.len());
+            }
+        }
+    }
 
     const CHINESE: &str = "灯塔是一个网络搜索引擎,它下载网页,理解网页,并回答读者的问题。";
 

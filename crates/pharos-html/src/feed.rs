@@ -9,6 +9,7 @@ mod xml;
 use std::io::Read as _;
 
 use flate2::read::MultiGzDecoder;
+use pharos_core::work::spend_work;
 use pharos_core::{Link, LinkKind, PageUrl, Timestamp};
 
 use crate::charset;
@@ -92,6 +93,7 @@ fn text_sitemap(url: &PageUrl, text: &str) -> Option<Feed> {
     }
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_ENTRIES);
     let entry = |line: &str| {
+        spend_work(1 + line.len() as u64);
         let url = PageUrl::parse(line).ok()?;
         Some(FeedEntry { url, title: String::new(), modified: None })
     };
@@ -105,6 +107,7 @@ mod tests {
 
     use flate2::Compression;
     use flate2::write::GzEncoder;
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
 
     use super::*;
@@ -224,6 +227,40 @@ mod tests {
         assert!(read("/", format!("<rss><channel><item><title>{deep}").as_bytes()).is_some());
         let zeros = compressed(&vec![0; MAX_BYTES + (1 << 20)]);
         assert_eq!(decompress(&zeros).len(), MAX_BYTES);
+    }
+
+    /// At most eight steps per byte: attributes are searched up to three times.
+    #[test]
+    fn the_work_on_a_list_is_linear() {
+        let units = [
+            "<url><loc>/a</loc><lastmod>2026-01-31T12:00:00Z</lastmod></url>",
+            "<sitemap><loc>http://example.org/%%333</loc></sitemap>",
+            "<item><title>a &amp; b</title><guid isPermaLink='false' a='b' c='d'>x</guid><pubDate>May</pubDate></item>",
+            "<entry><link rel='alternate' a='b' c='d' href='/a'/></entry>",
+            "<entry>",
+            "<link a='b' ",
+            "<a>",
+            "</a>",
+            "<loc>",
+            "&amp;",
+            "&",
+            "<!--",
+            "<![CDATA[x]]>",
+            "x",
+        ];
+        for length in [8_000, 64_000] {
+            for unit in units {
+                for root in ["<urlset>", "<sitemapindex>", "<rss><item><title>", "<feed><entry><link "] {
+                    let body = format!("{root}{}", unit.repeat(length / unit.len()));
+                    let steps = measure_work(|| read("/s.xml", body.as_bytes())).1;
+                    let bytes = body.len();
+                    assert!(steps <= 8 * bytes as u64, "{root} {unit}: {steps} steps for {bytes} bytes");
+                }
+            }
+            let lines = "http://example.org/%%333\n".repeat(length / 25);
+            let steps = measure_work(|| read("/sitemap.txt", lines.as_bytes())).1;
+            assert!(steps <= 8 * lines.len() as u64, "{steps} steps for {} bytes", lines.len());
+        }
     }
 
     const SOUP: &str = "(<(/?)(urlset|url|loc|lastmod|sitemapindex|sitemap|rss|channel|item|title|link|link href=\"/x\"|guid|rdf:RDF|feed|entry|updated|dc:date|a:url)(/?)>|http://a.b/|2026-01-31|&amp;|&#6;|&x;|&|<!--|-->|<!\\[CDATA\\[|\\]\\]>|<\\?|é| ){0,40}";

@@ -31,6 +31,7 @@ pub use irrelevant_words::IrrelevantWordLearner;
 pub(crate) use page_fields::{fill, fill_from_text};
 use pharos_core::WeightedTerm;
 use pharos_core::config::CleanConfig;
+use pharos_core::work::spend_work;
 use pharos_text::{Analyser, is_han};
 pub use summary::first_bytes;
 
@@ -155,11 +156,15 @@ impl<'a> BlockTree<'a> {
 
     /// Returns the current weight of a node: the product of its own factor and those of its ancestors.
     fn weight(&self, node: usize, scale: &[f64]) -> f64 {
-        let (mut weight, mut at) = (1.0, node);
+        /// Number of factors multiplied in the time of a step.
+        const FACTORS_PER_STEP: u64 = 8;
+        let (mut weight, mut at, mut factors) = (1.0, node, 0);
         while at != 0 {
             weight *= scale[at];
             at = self.nodes[at].parent;
+            factors += 1;
         }
+        spend_work(1 + factors / FACTORS_PER_STEP);
         weight
     }
 

@@ -4,6 +4,8 @@
 //! With the high bits set, their two-byte characters are GB 2312 and KS X 1001, which standard decoders support.
 
 use encoding_rs::{BIG5, EUC_KR, GBK};
+use memchr::memmem;
+use pharos_core::work::spend_work;
 
 use super::euc_tw;
 
@@ -56,10 +58,13 @@ pub(super) fn looks_like_hz(body: &[u8]) -> bool {
     const ENOUGH: usize = 2;
     let mut found = 0;
     let mut rest = body;
-    while let Some(start) = memchr::memmem::find(rest, b"~{") {
-        rest = &rest[start + 2..];
-        let Some(end) = memchr::memmem::find(rest, b"~}") else { break };
-        let inside = &rest[..end];
+    while let Some(start) = memmem::find(rest, b"~{") {
+        let Some(end) = memmem::find(&rest[start..], b"~}").map(|len| start + len) else { break };
+        spend_work(end as u64);
+        // Only the last `~{` counts: the bytes of another one are no character.
+        let last = memmem::rfind(&rest[start..end], b"~{").map_or(start, |at| start + at);
+        let inside = &rest[last + 2..end];
+        rest = &rest[end..];
         let is_chinese = !inside.is_empty()
             && inside.len().is_multiple_of(2)
             && inside
@@ -158,7 +163,7 @@ fn push_character(text: &mut String, set: Option<Iso2022Set>, row: u8, cell: u8)
 
 /// Returns the charset name if an ASCII body designates a Chinese or Korean set of ISO 2022.
 pub(super) fn looks_like_iso_2022(body: &[u8]) -> Option<&'static str> {
-    let escape = memchr::memmem::find(body, b"\x1B$)")?;
+    let escape = memmem::find(body, b"\x1B$)")?;
     match body.get(escape + 3)? {
         b'A' | b'G' => Some("ISO-2022-CN"),
         b'C' => Some("ISO-2022-KR"),
@@ -180,6 +185,7 @@ mod tests {
         );
         assert_eq!(decode_hz(b"~{<:Ky\nASCII ~{<:K"), "己所\nASCII 己", "unclosed and truncated");
         assert!(looks_like_hz(b"This is ~{<:Ky2;S{#,~}.") && !looks_like_hz(b"a ~{b~} css~{}~}"));
+        assert!(looks_like_hz(b"~{ and ~{<:~} or ~{<:~}") && !looks_like_hz(b"~{<:~{<:~}"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Only the predefined XML entities are resolved, and nothing is loaded, regardless of the document type.
 
 use pharos_core::PageUrl;
+use pharos_core::work::spend_work;
 use quick_xml::Reader;
 use quick_xml::escape::{resolve_xml_entity, unescape};
 use quick_xml::events::{BytesRef, BytesStart, Event};
@@ -35,8 +36,11 @@ pub(super) fn read(url: &PageUrl, text: &str) -> Option<Feed> {
         }
     };
     let mut depth = 1;
+    let mut position = 0;
     // An error ends the list, because the text after it cannot be distinguished from markup.
     while let Ok(event) = reader.read_event() {
+        spend_work(1 + reader.buffer_position() - position);
+        position = reader.buffer_position();
         match event {
             Event::Start(element) => {
                 depth += 1;
@@ -226,6 +230,7 @@ fn field(kind: FeedKind, name: &str, is_own: bool) -> Option<FeedField> {
 }
 
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    spend_work(element.len() as u64);
     let found = element.attributes().with_checks(false).flatten().find(|a| a.key.as_ref() == name)?;
     let value = &found.value[..found.value.floor_char_boundary(MAX_FIELD)];
     Some(unescape(value).map_or_else(|_| value.to_string(), |plain| plain.into_owned()))

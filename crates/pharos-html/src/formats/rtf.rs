@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
+use pharos_core::work::spend_work;
 
 use super::ExtractedDocument;
 use crate::dom::visible_text::collapse_whitespace;
@@ -84,6 +85,7 @@ impl<'a> RtfReader<'a> {
                 return;
             }
             self.rest = after;
+            spend_work(1);
             match first {
                 b'{' => self.open(),
                 b'}' => self.close(),
@@ -134,6 +136,7 @@ impl<'a> RtfReader<'a> {
         let digits = digits.take_while(|b| b.is_ascii_digit()).count();
         let len = if digits > 0 { digits + usize::from(after.first() == Some(&b'-')) } else { 0 };
         let (number, after) = after.split_at(len);
+        spend_work((word.len() + number.len()) as u64);
         self.rest = after.strip_prefix(b" ").unwrap_or(after);
         let number = std::str::from_utf8(number).ok().and_then(|number| number.parse::<i32>().ok());
         self.word(word, number);
@@ -239,6 +242,7 @@ impl<'a> RtfReader<'a> {
     fn decode(&mut self) {
         if !self.bytes.is_empty() {
             let bytes = std::mem::take(&mut self.bytes);
+            spend_work(bytes.len() as u64);
             let (text, _) = self.now.encoding.decode_without_bom_handling(&bytes);
             self.append(&text);
         }
@@ -261,6 +265,7 @@ impl<'a> RtfReader<'a> {
     fn end_line(&mut self) {
         self.decode();
         if self.now.destination == RtfDestination::Body {
+            spend_work(self.line.len() as u64);
             let line = collapse_whitespace(&std::mem::take(&mut self.line), usize::MAX);
             self.document.push_line(&line);
         }
@@ -304,6 +309,8 @@ fn encoding_of_font_charset(number: i32) -> Option<&'static Encoding> {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
+
     use super::*;
 
     #[test]
@@ -311,6 +318,39 @@ mod tests {
         let document = read(include_bytes!("../../tests/samples/lighthouse.rtf")).unwrap();
         assert_eq!(document.text, "The lighthouse: 灯塔\n灯塔 {ok} x\nМаяк");
         assert_eq!((document.title.as_str(), document.author.as_str()), ("灯塔", "Ann Lee"));
+    }
+
+    /// At most five steps per byte: each is read, decoded to at most three, and written.
+    #[test]
+    fn the_work_on_a_document_is_linear() {
+        let units = [
+            "{",
+            "}",
+            "{\\b",
+            "\\par ",
+            "x\\par",
+            "\\'e9",
+            "\\'e9{",
+            "\\u28783?",
+            "\\uc8\\u1 ",
+            "\\f1\\fcharset134 ",
+            "\\bin0",
+            "\\aaaaaaaa",
+            "\\title x",
+            "\\*",
+            "\\",
+            "\\u-10179\\'3f",
+            "a\\~",
+            "\\b123456",
+            "  ",
+        ];
+        for length in [8_000, 64_000] {
+            for unit in units {
+                let body = format!("{{\\rtf1\\ansicpg936 {}", unit.repeat(length / unit.len()));
+                let steps = measure_work(|| read(body.as_bytes())).1;
+                assert!(steps <= 5 * body.len() as u64, "{unit}: {steps} steps for {} bytes", body.len());
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Reader for arbitrary XML: the text between its tags, one line per element.
 
+use pharos_core::work::spend_work;
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, Event};
@@ -51,7 +52,10 @@ pub(super) fn walk(text: &str, mut each: impl FnMut(XmlEvent<'_>) -> bool) {
     settings.check_end_names = false;
     settings.allow_unmatched_ends = true;
     settings.allow_dangling_amp = true;
+    let mut position = 0;
     while let Ok(event) = reader.read_event() {
+        spend_work(1 + reader.buffer_position() - position);
+        position = reader.buffer_position();
         let goes_on = match &event {
             Event::Start(element) | Event::Empty(element) => {
                 let name = element.local_name();
@@ -88,6 +92,8 @@ fn character(entity: &BytesRef<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
+
     use super::*;
 
     #[test]
@@ -100,6 +106,39 @@ mod tests {
             ("Lamps & more", "Lamps & more\none two\n<three>")
         );
         assert_eq!(super::read("no markup"), None);
+    }
+
+    /// At most two steps per byte, and any number of events.
+    #[test]
+    fn the_work_on_a_document_is_linear() {
+        let units = [
+            "<a>",
+            "</a>",
+            "<a/>",
+            "<a b=c ",
+            "<a b='c'>x",
+            "&",
+            "&amp;",
+            "&a",
+            "&#65;",
+            "<!-- x -->",
+            "<!--",
+            "<![CDATA[x]]>",
+            "<![CDATA[",
+            "]]>",
+            "<?x?>",
+            "<!DOCTYPE a [",
+            "<",
+            "x ",
+            "<title>x</title>",
+        ];
+        for length in [8_000, 64_000] {
+            for unit in units {
+                let text = format!("<a>{}", unit.repeat(length / unit.len()));
+                let steps = measure_work(|| read(&text)).1;
+                assert!(steps <= 2 * text.len() as u64, "{unit}: {steps} steps for {} bytes", text.len());
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod scanner;
 mod time;
 
 use jiff::civil::Date;
+use pharos_core::work::spend_work;
 
 use forms::{DateContext, compact, written, year_first};
 use scanner::{DateScanner, chinese_digit};
@@ -94,6 +95,7 @@ pub(crate) enum DateOrder {
 
 /// Returns the first `max` dates in a text.
 pub(crate) fn find_dates(text: &str, max: usize, order: DateOrder) -> Vec<FoundDate> {
+    spend_work(text.len() as u64);
     let mut found = Vec::new();
     let mut before = None;
     let mut resume_at = 0;
@@ -141,6 +143,7 @@ fn may_begin_date(c: char, previous: Option<char>) -> bool {
 
 /// Returns the order of day and month, if the text contains a date that is valid in one order only: `31/1/2026`.
 pub(crate) fn detect_order(text: &str) -> DateOrder {
+    spend_work(text.len() as u64);
     let bytes = text.as_bytes();
     for (at, _) in text.match_indices(['/', '.', '-']) {
         let digits_before = bytes[..at].iter().rev().take(3).take_while(|b| b.is_ascii_digit()).count();
@@ -189,6 +192,7 @@ fn with_time(mut moment: ParsedDate, rest: DateScanner<'_>) -> ParsedDate {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
 
     use super::*;
@@ -259,6 +263,48 @@ mod tests {
         assert_eq!(detect_order("é11.24.2025"), DateOrder::MonthFirst);
         assert_eq!(detect_order("23/45, http://a/2008/23/12, 3/4/2025"), DateOrder::Unknown);
         assert_eq!(find_dates("3/4/2025", 1, DateOrder::DayFirst)[0].moment.to_iso(), "2025-04-03");
+    }
+
+    /// At most ten steps per byte, whatever looks like the beginning of a date.
+    #[test]
+    fn the_work_of_finding_dates_is_linear() {
+        for length in [4_000, 32_000] {
+            for unit in [
+                "1",
+                "1 ",
+                "1.",
+                "2008-",
+                "2008-12-22",
+                "May ",
+                "may",
+                "1 may ",
+                "1st of May, ",
+                "Mon ",
+                "二",
+                "二〇〇八年",
+                "2008年1月",
+                "1/2/",
+                "12/22/2008 10:20:30.",
+                "May   ",
+                "   ",
+                "2008 ",
+                "10:20",
+                "20260131",
+                "a 1-",
+            ] {
+                let text = unit.repeat(length / unit.len());
+                let steps = measure_work(|| {
+                    find_dates(&text, usize::MAX, detect_order(&text));
+                    (parse_date(&text), iso_date(&text))
+                });
+                assert!(
+                    steps.1 <= 10 * text.len() as u64,
+                    "{unit}: {} steps for {} bytes",
+                    steps.1,
+                    text.len()
+                );
+            }
+        }
     }
 
     proptest! {

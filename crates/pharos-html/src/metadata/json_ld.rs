@@ -1,5 +1,8 @@
 //! Metadata of a page in JSON-LD (schema.org).
 
+use std::collections::HashMap;
+
+use pharos_core::work::spend_work;
 use serde_json::Value;
 
 /// Maximum size of a script; longer ones are data for scripts and no description of the page.
@@ -39,17 +42,34 @@ pub(super) fn read(scripts: &[String]) -> JsonLdMetadata {
     let mut subjects: Vec<(SubjectClass, &Value)> =
         nodes.iter().filter_map(|node| Some((subject(node)?, *node))).collect();
     subjects.sort_by_key(|(subject, _)| *subject);
+    let named = named_nodes(&nodes);
     let mut described = JsonLdMetadata::default();
     for (subject, node) in subjects {
-        described.add(subject, node, &nodes);
+        spend_work(1);
+        described.add(subject, node, &named);
     }
     described
+}
+
+/// The nodes with a name, by their `@id`.
+type NamedNodes<'a> = HashMap<&'a str, &'a Value>;
+
+/// Returns the nodes with a name; of several with the same `@id`, the first.
+fn named_nodes<'a>(nodes: &[&'a Value]) -> NamedNodes<'a> {
+    let mut named = NamedNodes::new();
+    for node in nodes.iter().filter(|node| node.get("name").is_some()) {
+        if let Some(id) = node.get("@id").and_then(Value::as_str) {
+            named.entry(id).or_insert(node);
+        }
+    }
+    named
 }
 
 fn parse(script: &str) -> Option<Value> {
     if script.len() > MAX_BYTES {
         return None;
     }
+    spend_work(script.len() as u64);
     let trimmed = script.trim().trim_start_matches("<!--").trim_start_matches("//<![CDATA[");
     let trimmed = trimmed.trim_end_matches("-->").trim_end_matches("//]]>").trim().trim_end_matches(';');
     serde_json::from_str(trimmed)
@@ -68,6 +88,7 @@ fn gather<'a>(document: &'a Value, nodes: &mut Vec<&'a Value>) {
         if nodes.len() >= MAX_NODES {
             return;
         }
+        spend_work(1);
         match value {
             // Reversed so that the first is examined first.
             Value::Array(values) => waiting.extend(values.iter().take(MAX_NODES).rev()),
@@ -113,7 +134,7 @@ fn subject(node: &Value) -> Option<SubjectClass> {
 }
 
 impl JsonLdMetadata {
-    fn add(&mut self, subject: SubjectClass, node: &Value, nodes: &[&Value]) {
+    fn add(&mut self, subject: SubjectClass, node: &Value, named: &NamedNodes<'_>) {
         let text = |name: &str| node.get(name).and_then(Value::as_str).map(str::to_string);
         set_if_none(&mut self.published, || text("datePublished").or_else(|| text("dateCreated")));
         set_if_none(&mut self.modified, || text("dateModified"));
@@ -123,11 +144,11 @@ impl JsonLdMetadata {
         set_if_none(&mut self.summary, || text("description"));
         if subject != SubjectClass::Page {
             let writer = node.get("author").or_else(|| node.get("creator"));
-            set_if_none(&mut self.author, || names(writer?, nodes));
+            set_if_none(&mut self.author, || names(writer?, named));
         }
         let site = node.get("isPartOf").filter(|whole| whole.get("@type").is_some_and(|t| t == "WebSite"));
-        set_if_none(&mut self.site_name, || names(node.get("publisher").or(site)?, nodes));
-        set_if_none(&mut self.image, || address(node.get("image")?, nodes));
+        set_if_none(&mut self.site_name, || names(node.get("publisher").or(site)?, named));
+        set_if_none(&mut self.image, || address(node.get("image")?, named));
         set_if_none(&mut self.keywords, || match node.get("keywords")? {
             Value::String(words) => Some(words.clone()),
             Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")),
@@ -143,19 +164,20 @@ fn set_if_none(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>
 }
 
 /// Returns the name of one or more persons or organisations: a text, an object, or an `{"@id": …}` reference.
-fn names(value: &Value, nodes: &[&Value]) -> Option<String> {
+fn names(value: &Value, named: &NamedNodes<'_>) -> Option<String> {
     const MOST: usize = 10;
     let single = std::slice::from_ref(value);
     let values = value.as_array().map_or(single, Vec::as_slice);
-    let names: Vec<&str> = values.iter().take(MOST).filter_map(|value| name(value, nodes)).collect();
+    let names: Vec<&str> = values.iter().take(MOST).filter_map(|value| name(value, named)).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-fn name<'a>(value: &'a Value, nodes: &[&'a Value]) -> Option<&'a str> {
+fn name<'a>(value: &'a Value, named: &NamedNodes<'a>) -> Option<&'a str> {
+    spend_work(1);
     let name = match value {
         Value::String(name) => Some(name.as_str()),
         Value::Object(_) => {
-            let own = value.get("name").or_else(|| resolved(value, nodes)?.get("name"))?;
+            let own = value.get("name").or_else(|| resolved(value, named)?.get("name"))?;
             own.as_str().or_else(|| own.get(0)?.as_str())
         }
         _ => None,
@@ -163,17 +185,16 @@ fn name<'a>(value: &'a Value, nodes: &[&'a Value]) -> Option<&'a str> {
     name.map(str::trim).filter(|name| !name.is_empty() && !name.contains("://"))
 }
 
-fn resolved<'a>(value: &'a Value, nodes: &[&'a Value]) -> Option<&'a Value> {
-    let id = value.get("@id")?;
-    nodes.iter().find(|node| node.get("@id") == Some(id) && node.get("name").is_some()).copied()
+fn resolved<'a>(value: &Value, named: &NamedNodes<'a>) -> Option<&'a Value> {
+    named.get(value.get("@id")?.as_str()?).copied()
 }
 
-fn address(value: &Value, nodes: &[&Value]) -> Option<String> {
+fn address(value: &Value, named: &NamedNodes<'_>) -> Option<String> {
     let first = value.get(0).unwrap_or(value);
     match first {
         Value::String(address) => Some(address.clone()),
         Value::Object(_) => {
-            let url = first.get("url").or_else(|| resolved(first, nodes)?.get("url"))?;
+            let url = first.get("url").or_else(|| resolved(first, named)?.get("url"))?;
             url.as_str().map(str::to_string)
         }
         _ => None,
@@ -182,6 +203,7 @@ fn address(value: &Value, nodes: &[&Value]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
 
     use super::*;
@@ -214,6 +236,28 @@ mod tests {
         assert_eq!(described(broken).headline.as_deref(), Some("two lines"));
         assert_eq!(described(&"[".repeat(100_000)), JsonLdMetadata::default());
         assert_eq!(described(&"{\"@graph\":".repeat(100_000)), JsonLdMetadata::default());
+    }
+
+    /// At most three steps per byte, whatever the nesting and the number of nodes and references.
+    #[test]
+    fn the_work_on_scripts_is_linear() {
+        let node =
+            r##"{"@type":"Article","@id":"#","author":[{"@id":"#"},{"@id":"#"}],"image":{"@id":"#"}},"##;
+        for count in [500, 4_000] {
+            let list = |unit: &str| {
+                let units: String =
+                    (0..count).map(|number| unit.replace('#', &format!("{number:030}"))).collect();
+                format!("{{\"@graph\":[{units}null]}}")
+            };
+            let nested = format!("{}{}", "[".repeat(count), "]".repeat(count));
+            let graphs = r#"{"@graph":{"mainEntity":["#.repeat(count);
+            for script in [list(node), list("[[[]]],"), list("[[{}],[{}]],"), list("{},"), nested, graphs] {
+                let scripts = [script.clone(), script];
+                let bytes: usize = scripts.iter().map(String::len).sum();
+                let steps = measure_work(|| read(&scripts)).1;
+                assert!(steps <= 3 * bytes as u64, "{}: {steps} steps for {bytes} bytes", &scripts[0][..20]);
+            }
+        }
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 //! pages, because two copies of a text begin alike regardless of their surroundings.
 
 use pharos_core::WeightedTerm;
+use pharos_core::work::spend_work;
 
 use crate::dom::visible_text::{collapse_whitespace, truncate_at_word};
 
@@ -67,7 +68,10 @@ pub(crate) fn sentences(paragraph: &str) -> impl Iterator<Item = String> {
 }
 
 fn weight(sentence: &str, keywords: &[WeightedTerm]) -> f32 {
+    /// Number of bytes searched for a keyword in the time of a step.
+    const BYTES_PER_STEP: usize = 8;
     let lower = sentence.to_lowercase();
+    spend_work((lower.len() * (1 + keywords.len() / BYTES_PER_STEP)) as u64);
     keywords.iter().filter(|keyword| has_word(&lower, &keyword.term)).map(|keyword| keyword.weight).sum()
 }
 

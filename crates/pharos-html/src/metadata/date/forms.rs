@@ -1,5 +1,7 @@
 //! Parsers for the written forms of dates.
 
+use pharos_core::work::spend_work;
+
 use super::scanner::{DateScanner, chinese_digit};
 use super::{DateOrder, ParsedDate};
 
@@ -16,6 +18,7 @@ pub(super) enum DateContext {
 pub(super) fn written(rest: &mut DateScanner<'_>, reading: DateContext) -> Option<ParsedDate> {
     let forms = [year_first, month_name_first, day_then_month_name, numeric_year_last, chinese_numerals];
     for form in forms {
+        spend_work(1);
         let mut trial = DateScanner(rest.0);
         if let Some(moment) = form(&mut trial, reading) {
             rest.0 = trial.0;
@@ -28,6 +31,7 @@ pub(super) fn written(rest: &mut DateScanner<'_>, reading: DateContext) -> Optio
 /// Parses `20260131`, which in running text could be any number.
 pub(super) fn compact(rest: &mut DateScanner<'_>) -> Option<ParsedDate> {
     let digits = rest.0.bytes().take_while(u8::is_ascii_digit).count();
+    spend_work(1 + digits as u64);
     if digits != 8 && digits != 14 {
         return None;
     }

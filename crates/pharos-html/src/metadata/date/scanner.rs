@@ -1,5 +1,7 @@
 //! Scanner for the components of a date: numbers, separators and month names.
 
+use pharos_core::work::spend_work;
+
 /// The unread rest of a text.
 pub(super) struct DateScanner<'a>(pub(super) &'a str);
 
@@ -23,7 +25,9 @@ impl<'a> DateScanner<'a> {
     }
 
     pub(super) fn blanks(&mut self) {
-        self.0 = self.0.trim_start();
+        let rest = self.0.trim_start();
+        spend_work((self.0.len() - rest.len()) as u64);
+        self.0 = rest;
     }
 
     pub(super) fn character(&mut self) -> Option<char> {
@@ -53,6 +57,7 @@ impl<'a> DateScanner<'a> {
             "december",
         ];
         let len = self.0.bytes().take_while(u8::is_ascii_alphabetic).count();
+        spend_work(len as u64);
         let (name, rest) = self.0.split_at(len);
         if len < 3 {
             return None;
