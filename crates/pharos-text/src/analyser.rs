@@ -12,6 +12,8 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
+use pharos_core::work::spend_work;
+
 use self::line::{LineAnalyser, LineBuffers};
 use crate::analyser::normalise::{NormalisedText, normalise};
 use crate::dictionary::{Dictionary, Lexicon};
@@ -135,8 +137,10 @@ impl Analyser {
         let mut line_start = 0;
         // No word crosses a line feed, and processing by line keeps the buffers small.
         for line in text.split_inclusive('\n') {
+            spend_work(line.len() as u64);
             let normalised = NormalisedText::new(line);
             let mut emit = |term: &str, span: Range<usize>, position: usize| {
+                spend_work(1);
                 let (start, end) = normalised.original_span(span.start, span.end);
                 let term = &term[..term.floor_char_boundary(MAX_TERM_BYTES)];
                 f(term, line_start + start, line_start + end, position);
@@ -208,6 +212,7 @@ pub fn is_han(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
 
     use super::*;
@@ -301,6 +306,61 @@ mod tests {
             Analyser::shared().segment("他说：“Hello World”，走了。"),
             ["他", "说", "：", "“", "Hello", "World", "”", "，", "走", "了", "。"]
         );
+    }
+
+    /// At most twelve steps per byte: normalisation, edges of the word graph, and terms.
+    #[test]
+    fn the_work_on_a_text_is_linear() {
+        let mut words = Vocabulary::new(Dictionary::base());
+        for name in ["国家图书馆", "国家图书馆国家图书馆", "中华中华", "node.js中华"] {
+            words.add(name, Some(WordKind::Extension), None, "").unwrap();
+        }
+        let with_names = Analyser::with_vocabulary(Arc::new(words));
+        let units = [
+            "中华人民共和国",
+            "国家图书馆",
+            "国家",
+            "研究生命",
+            "𠮷",
+            "一",
+            "1",
+            "1,000,",
+            "a",
+            "a ",
+            "a.",
+            "a-",
+            "a@",
+            "c++",
+            "http://a/",
+            "é",
+            "e\u{301}",
+            "\u{301}",
+            "㍿",
+            "한",
+            "カ",
+            "a中",
+            "卡拉ok",
+            "4s店",
+            "。",
+            "\n",
+            "\u{200B}",
+            "l’",
+            "_",
+            "node.js",
+        ];
+        for (length, unit) in [1_000, 8_000].into_iter().flat_map(|length| units.map(|unit| (length, unit))) {
+            let text = unit.repeat(length / unit.len());
+            for analyser in [Analyser::shared(), &with_names] {
+                for view in [TokenView::Best, TokenView::Index, TokenView::Smallest] {
+                    let steps = measure_work(|| analyser.analyse(&text, view, |_, _, _, _| ())).1;
+                    assert!(
+                        steps <= 12 * text.len() as u64,
+                        "{unit}: {steps} steps for {} bytes",
+                        text.len()
+                    );
+                }
+            }
+        }
     }
 
     fn check(text: &str, tokens: &[Token], strictly: bool) -> Result<(), TestCaseError> {

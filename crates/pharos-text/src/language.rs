@@ -1,5 +1,6 @@
 //! Language detection.
 
+use pharos_core::work::spend_work;
 use whatlang::{Detector, Lang};
 
 use crate::analyser::is_han;
@@ -21,6 +22,7 @@ pub fn detect(text: &str) -> &'static str {
         Some((end, _)) => &text[..end],
         None => text,
     };
+    spend_work(sample.len() as u64);
     let (mut han, mut kana, mut hangul, mut other) = (0, 0, 0, 0);
     for c in sample.chars() {
         match c {
@@ -121,6 +123,8 @@ fn iso_639_1(lang: Lang) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
+
     use super::*;
 
     #[test]
@@ -147,6 +151,18 @@ mod tests {
     fn too_little_is_no_language() {
         for nothing in ["", "12345 !!", "ok"] {
             assert_eq!(detect(nothing), "", "{nothing}");
+        }
+    }
+
+    /// One step per byte of a sample of limited length.
+    #[test]
+    fn the_work_of_detection_is_bounded() {
+        for (length, unit) in
+            [1_000, 8_000, 64_000].into_iter().flat_map(|length| ["a ", "é", "灯", "1"].map(|u| (length, u)))
+        {
+            let text = unit.repeat(length / unit.len());
+            let steps = measure_work(|| detect(&text)).1;
+            assert!(steps <= text.len().min(4 * SAMPLE_CHARS) as u64, "{unit}: {steps} steps");
         }
     }
 

@@ -18,6 +18,8 @@ mod full_stop;
 
 use std::ops::Range;
 
+use pharos_core::work::spend_work;
+
 /// Returns the sentences of `text`.
 pub fn sentences(text: &str) -> Sentences<'_> {
     Sentences { text, at: 0, in_quotes: false }
@@ -60,6 +62,7 @@ impl Iterator for Sentences<'_> {
             if is_mark(c) {
                 let marks_end = end_of(self.text, at, is_mark);
                 if let Some(end) = self.end_after(start, at, marks_end) {
+                    spend_work((end - self.at) as u64);
                     self.at = end;
                     return Some(start..end);
                 }
@@ -75,6 +78,7 @@ impl Iterator for Sentences<'_> {
                 visible_end = at;
             }
         }
+        spend_work((at - self.at) as u64);
         self.at = at;
         (visible_end > start).then_some(start..visible_end)
     }
@@ -110,8 +114,8 @@ impl Sentences<'_> {
 
     /// Returns the end of the run at `at` of characters that are `wanted` or closing straight quotation
     /// marks, and whether a quotation is open there.
-    fn absorb(&self, mut at: usize, wanted: impl Fn(char) -> bool) -> (usize, bool) {
-        let mut in_quotes = self.in_quotes;
+    fn absorb(&self, from: usize, wanted: impl Fn(char) -> bool) -> (usize, bool) {
+        let (mut at, mut in_quotes) = (from, self.in_quotes);
         while let Some(c) = char_at(self.text, at) {
             let closes = match c {
                 '"' => in_quotes,
@@ -124,6 +128,7 @@ impl Sentences<'_> {
             in_quotes &= c != '"';
             at += c.len_utf8();
         }
+        spend_work((at - from) as u64);
         (at, in_quotes)
     }
 
@@ -144,7 +149,9 @@ impl Sentences<'_> {
     /// Returns the rest of the line after `at`, without leading whitespace and opening marks.
     fn following(&self, at: usize) -> &str {
         let skip = |c: char| c.is_whitespace() && !is_line_end(c) || is_opening(c);
-        self.text[at..].trim_start_matches(skip)
+        let following = self.text[at..].trim_start_matches(skip);
+        spend_work((self.text.len() - at - following.len()) as u64);
+        following
     }
 }
 
@@ -244,6 +251,7 @@ fn is_continuation(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
 
     use super::*;
@@ -310,6 +318,45 @@ mod tests {
         {
             let text = unit.repeat((1 << 20) / unit.len());
             check(&text, sentences(&text)).unwrap();
+        }
+    }
+
+    /// At most four steps per byte: the text after a mark is examined up to three times.
+    #[test]
+    fn the_work_of_splitting_is_linear() {
+        let units = [
+            ".",
+            "。",
+            "a.",
+            ". ",
+            "\"",
+            "(.",
+            ".(",
+            ".)",
+            ".)a",
+            "… ",
+            "U.S. ",
+            "?)",
+            "'.",
+            "'",
+            "\n",
+            "。”",
+            "字",
+            ".\u{3000}“",
+            "a. b",
+            "1.",
+            "a?b",
+        ];
+        for (length, unit) in [1_000, 8_000].into_iter().flat_map(|length| units.map(|unit| (length, unit))) {
+            for start in ["", "a", "a.", "\"a.", "a.((((((", "a.))))))"] {
+                let text = format!("{start}{}", unit.repeat(length / unit.len()));
+                let steps = measure_work(|| sentences(&text).count()).1;
+                assert!(
+                    steps <= 4 * text.len() as u64,
+                    "{start} {unit}: {steps} steps for {} bytes",
+                    text.len()
+                );
+            }
         }
     }
 

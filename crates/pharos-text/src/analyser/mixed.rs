@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use pharos_core::work::spend_work;
+
 use super::{is_han, runs};
 use crate::dictionary::Lexicon;
 
@@ -19,6 +21,7 @@ pub(super) fn mixed_words(text: &str, lexicon: &Lexicon<'_>) -> Vec<Range<usize>
             let starts = before.char_indices().rev().take(MAX_CHARACTERS);
             let starts = starts.take_while(|(_, c)| !is_han || c.is_alphanumeric());
             for (at, _) in starts {
+                spend_work(1);
                 let start = border - before.len() + at;
                 if begins_word(text, start) {
                     let words = lexicon.ends_at(&text[start..]).map(|len| start..start + len);

@@ -1,5 +1,7 @@
 //! Fewest-words segmentation (最少切分): the path through the word graph with the fewest edges.
 
+use pharos_core::work::spend_work;
+
 use super::han_run::HanRun;
 use super::runs::{self, RunKind, SegmentHan};
 use super::statistical::own_words;
@@ -47,6 +49,7 @@ impl SegmentHan for FewestWords<'_> {
         let unknown = lexicon.base.unknown_cost();
         paths.clear();
         paths.resize(han.len() + 1, Path::default());
+        let mut edges = 0;
         for at in (0..han.len()).rev() {
             let through = |len: usize, cost: u32, after: Path| Path {
                 words: after.words + 1,
@@ -55,13 +58,17 @@ impl SegmentHan for FewestWords<'_> {
                 first: len,
             };
             let mut best = through(1, unknown, paths[at + 1]);
-            let mut relax = |len: usize, cost: u32| best = best.min(through(len, cost, paths[at + len]));
+            let mut relax = |len: usize, cost: u32| {
+                edges += 1;
+                best = best.min(through(len, cost, paths[at + len]));
+            };
             han.costs_at(lexicon, at, &mut relax);
             if lexicon.own.is_some() {
                 own_words(lexicon, han, at, inside, relax);
             }
             paths[at] = best;
         }
+        spend_work(edges);
         let mut at = 0;
         while at < han.len() {
             at += paths[at].first.max(1);

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use pharos_core::work::spend_work;
 use thiserror::Error;
 
 use super::han_run::HanRun;
@@ -163,6 +164,7 @@ impl Hmm {
 
     /// Runs the Viterbi algorithm and calls `word(end)` for every word of `text`, in bytes, first to last.
     pub(crate) fn segment(&self, text: &str, steps: &mut Vec<[u8; STATES]>, mut word: impl FnMut(usize)) {
+        spend_work(text.len() as u64);
         steps.clear();
         let mut costs = [0u64; STATES];
         for (nth, c) in text.chars().enumerate() {

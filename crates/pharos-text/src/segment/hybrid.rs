@@ -23,6 +23,8 @@ mod trie;
 
 use std::borrow::Cow;
 
+use pharos_core::work::spend_work;
+
 pub(crate) use self::lattice::{MAX_PIECE_BYTES, base_word_ends};
 use self::lattice::{NameLattice, is_letter};
 use self::trie::{MAX_CODES, NameTrie, ROOT};
@@ -185,6 +187,7 @@ impl Extension {
         }
         let mut edges = std::mem::take(&mut board.edges);
         self.lattice.edges(text, at, &mut edges);
+        spend_work((1 + working.len() * edges.len()) as u64);
         for task in working.drain(..) {
             for (end, code) in &edges {
                 let Some(node) = self.trie.child(task.node, *code) else { continue };

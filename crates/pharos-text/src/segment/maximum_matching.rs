@@ -4,6 +4,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use pharos_core::work::spend_work;
+
 use super::han_run::HanRun;
 use super::runs::{self, RunKind, SegmentHan};
 use super::{HanBuffers, Segmenter, SegmenterBuffers};
@@ -73,10 +75,11 @@ impl<'a> MaximumMatching<'a> {
         longest.clear();
         longest.resize(han.len() + 1, 1);
         forward.clear();
-        let mut next = 0;
+        let (mut next, mut edges) = (0, 0);
         for at in 0..han.len() {
             let mut from_here = 1;
             han.lengths_at(&self.lexicon, at, self.max_len, |len| {
+                edges += 1;
                 from_here = from_here.max(len);
                 remember(longest, at + len, len);
             });
@@ -85,6 +88,7 @@ impl<'a> MaximumMatching<'a> {
                 forward.push(next);
             }
         }
+        spend_work(edges);
         reverse.clear();
         from_the_end(longest, |end| reverse.push(end));
         reverse.reverse();

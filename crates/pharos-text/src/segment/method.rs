@@ -160,6 +160,7 @@ pub fn default_segmenter() -> &'static dyn Segmenter {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
 
     use super::super::SegmenterBuffers;
@@ -378,6 +379,65 @@ mod tests {
                 ends.clear();
                 segmenter.segment(text, &mut work, &mut ends);
                 assert_eq!(ends.last(), Some(&text.len()), "{method}");
+            }
+        }
+    }
+
+    /// At most 20 steps per byte: edges of the word graph, and their pairs for the bigram. At a point or after letters
+    /// a name of up to 256 bytes is looked for, which makes 140.
+    #[test]
+    fn the_work_of_segmentation_is_linear() {
+        let own = ["中华中华", "中华中华中", "二二二二"].map(|word| DictionaryEntry {
+            word,
+            frequency: 1,
+            tag: "",
+        });
+        let own = Dictionary::new(&own);
+        let (mut buffers, mut ends) = (SegmenterBuffers::default(), Vec::new());
+        let units = [
+            "中华人民共和国",
+            "中华",
+            "研究生命",
+            "学历史知识",
+            "𠮷",
+            "一",
+            "二点",
+            "百分之",
+            "第",
+            "几十",
+            "1",
+            "1,",
+            "1.",
+            "1年",
+            "a",
+            "é",
+            "a中",
+            "中a",
+            "卡拉o",
+            "t恤",
+            "中 ",
+            "。",
+            "…",
+            "\u{301}",
+            "👨\u{200D}",
+            "a,",
+            ".,",
+            "a.",
+            "ab-",
+        ];
+        for (method, segmenter) in every_method(Lexicon::default().with_own(&own)) {
+            for (length, unit) in
+                [1_000, 8_000].into_iter().flat_map(|length| units.map(|unit| (length, unit)))
+            {
+                let text = unit.repeat(length / unit.len());
+                ends.clear();
+                let steps = measure_work(|| segmenter.segment(&text, &mut buffers, &mut ends)).1;
+                let limit = if unit.contains(['.', ',', '-']) { 140 } else { 20 };
+                assert!(
+                    steps <= limit * text.len() as u64,
+                    "{method} {unit}: {steps} steps for {} bytes",
+                    text.len()
+                );
             }
         }
     }

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use pharos_core::work::spend_work;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::han_run::{HanRun, is_han_or_zero, longest_word};
@@ -51,7 +52,7 @@ pub(crate) fn segment_runs(
     let mut before = None;
     let mut at = 0;
     while at < text.len() {
-        let held = ends.len();
+        let (held, start) = (ends.len(), at);
         let (kind, end) = piece(text, at, ends);
         if kind == RunKind::Han {
             at = han.read(text, at, method.lexicon());
@@ -63,6 +64,7 @@ pub(crate) fn segment_runs(
         } else {
             at = end;
         }
+        spend_work((at - start) as u64);
         before = Some(kind);
     }
 }
@@ -145,6 +147,7 @@ fn alphanumeric(rest: &[u8]) -> usize {
 /// Returns the end of the name that a text begins with: Node.js, c++, .net, me@example.org.
 fn first_name(rest: &str) -> Option<usize> {
     let near = &rest[..rest.floor_char_boundary(MAX_NAME)];
+    spend_work(near.len() as u64);
     let end = near.find(|c: char| c.is_whitespace() || is_han_or_zero(c)).unwrap_or(near.len());
     tokenise::first_word(&near[..end])
 }

@@ -2,6 +2,8 @@
 //! words (unigram), or ∏ P(wᵢ | wᵢ₋₁) with each word conditioned on the previous one (bigram, which requires
 //! a trained model).
 
+use pharos_core::work::spend_work;
+
 use super::bigram_model::{BigramModel, ModelWord};
 use super::han_run::{Edge, HanRun, NUMBER_COST};
 use super::runs::{self, RunKind, SegmentHan};
@@ -34,9 +36,11 @@ impl<'a> Unigram<'a> {
         let unknown = lexicon.base.unknown_cost();
         best.clear();
         best.resize(han.len() + 1, BestPath::default());
+        let mut edges = 0;
         for at in (0..han.len()).rev() {
             let mut here = BestPath { cost: best[at + 1].cost + unknown, first: 1 };
             let mut relax = |len: usize, cost: u32| {
+                edges += 1;
                 let cost = best[at + len].cost.saturating_add(cost);
                 if cost < here.cost {
                     here = BestPath { cost, first: len as u32 };
@@ -48,6 +52,7 @@ impl<'a> Unigram<'a> {
             }
             best[at] = here;
         }
+        spend_work(edges);
     }
 }
 
@@ -109,6 +114,7 @@ pub(crate) fn own_words(
     if longest == 0 {
         return;
     }
+    spend_work(longest as u64);
     let base_only = Lexicon::new(lexicon.base);
     let unknown = u64::from(lexicon.base.unknown_cost());
     inside.clear();
@@ -215,6 +221,7 @@ impl<'a> Bigram<'a> {
         for at in 0..han.len() {
             let first = buffers.reached.len();
             self.edges_at(han, at, buffers);
+            let mut pairs = 0;
             for nth in first..buffers.reached.len() {
                 let edge = buffers.reached[nth];
                 let (mut cost, mut through) = (i64::MAX, NONE);
@@ -223,6 +230,7 @@ impl<'a> Bigram<'a> {
                 }
                 let mut ending = buffers.lens[at];
                 while let Some(before) = buffers.reached.get(ending as usize) {
+                    pairs += 1;
                     let total = before.cost + self.model.after(before.word, edge.word, edge.alone);
                     if total < cost {
                         (cost, through) = (total, ending);
@@ -233,6 +241,7 @@ impl<'a> Bigram<'a> {
                 let same_end = std::mem::replace(&mut buffers.lens[end], nth as u32);
                 buffers.reached[nth] = BigramEdge { cost, before: through, same_end, ..edge };
             }
+            spend_work(pairs);
         }
     }
 }

@@ -44,6 +44,8 @@ use lanes::Lanes;
 use model::TagWeights;
 use table::{NgramTable, key};
 
+use pharos_core::work::spend_work;
+
 use super::{Segmenter, SegmenterBuffers};
 
 /// A model prepared for tagging. Can be shared between threads.
@@ -185,6 +187,7 @@ fn table<const WEIGHTS: usize>(
 
 impl Segmenter for Tagger {
     fn segment(&self, text: &str, buffers: &mut SegmenterBuffers, ends: &mut Vec<usize>) {
+        spend_work(text.len() as u64);
         let TaggerBuffers { atoms, found, tags } = &mut buffers.tagger;
         let mut start = 0;
         while start < text.len() {
