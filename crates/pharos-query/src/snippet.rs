@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use pharos_core::work::spend_work;
 use pharos_text::is_han;
 
 use self::highlight::{Marker, mark_html};
@@ -68,8 +69,7 @@ fn best_excerpt(text: &IndexedText<'_>, all: &[Range<usize>], max_chars: usize, 
         return Snippet { text: String::new(), html: String::new() };
     }
     let written = |at: &Range<usize>| text.text[at.clone()].to_lowercase();
-    let in_prose: Vec<_> =
-        all.iter().filter(|at| is_prose(line_around(text.text, at.start))).cloned().collect();
+    let in_prose = in_prose(text.text, all);
     let distinct_words = |marks: &[Range<usize>]| marks.iter().map(written).collect::<HashSet<_>>().len();
     // Prose is preferred to menus and link lists if it contains the same words.
     let shown = if distinct_words(&in_prose) == distinct_words(all) { &in_prose } else { all };
@@ -101,6 +101,7 @@ fn best_window_at_sentences(
     }
     let words: Vec<String> = marks.iter().take(MAX_MARKS).map(word).collect();
     let score = |range: &Range<usize>| {
+        spend_work(words.len() as u64);
         let mut seen = HashSet::new();
         let first = marks.partition_point(|mark| mark.at < range.start);
         let inside = marks.iter().zip(&words).skip(first).take_while(|(m, _)| m.at + m.length <= range.end);
@@ -122,11 +123,21 @@ fn best_window_at_sentences(
         .map_or_else(|| align_to_sentences(&text.chars, 0..window, window), |(_, range)| range)
 }
 
-/// Returns the line around a byte offset; the stored text has one line per paragraph.
-fn line_around(text: &str, at: usize) -> &str {
-    let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
-    let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
-    &text[start..end]
+/// Returns the occurrences in prose lines; the stored text has one line per paragraph. Each line is examined once.
+fn in_prose(text: &str, all: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let (mut line_end, mut line_is_prose) = (0, false);
+    for at in all {
+        if at.start >= line_end {
+            let start = text[line_end..at.start].rfind('\n').map_or(line_end, |i| line_end + i + 1);
+            let end = text[at.start..].find('\n').map_or(text.len(), |i| at.start + i);
+            spend_work((end - line_end) as u64);
+            line_is_prose = is_prose(&text[start..end]);
+            line_end = end;
+        }
+        found.extend(line_is_prose.then(|| at.clone()));
+    }
+    found
 }
 
 /// Returns `true` for a line with sentences that is not a legal notice.
@@ -259,8 +270,10 @@ impl<'a> IndexedText<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use pharos_core::work::measure_work;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// The worked example of the book: 115 characters, 搜索引擎 (weight 6) at 0, 46, 88, 数学 (weight 4) at 30, 41, 80.
     fn book_marks() -> Vec<MatchMark> {
@@ -362,6 +375,40 @@ mod tests {
             "The lamp, lamp, lamp, lamp, lamp. ".repeat(2)
         );
         assert!(make(&body, &["keeper", "lamp"]).text.contains("keeper lit the lamp"));
+    }
+
+    /// At most 16 steps per byte of the text that is searched, and a constant for the limited number of windows. Texts
+    /// of 5 MB take no more, because only their beginning is searched.
+    #[test]
+    fn the_work_on_a_snippet_is_linear() {
+        const WINDOW_STEPS: usize = 2 * MAX_MARKS * MAX_MARKS;
+        let words: Vec<String> =
+            (0..60).map(|number| format!("lamp{number}")).chain(["灯塔".into(), "a".into()]).collect();
+        let units = [
+            "lamp1 ",
+            "a ",
+            "a",
+            "a.",
+            "灯塔",
+            "灯塔。",
+            "灯 ",
+            "lamp1 a\n",
+            "é",
+            "w-",
+            "lam ",
+            "\n",
+            "a lamp1 灯塔 x y. ",
+        ];
+        let marker = Marker::new(words.iter().map(String::as_str));
+        for length in [16_000, MAX_TEXT, 5 << 20] {
+            for unit in units {
+                let body = unit.repeat(length / unit.len());
+                let page = pharos_index::document::StoredText { body, summary: String::new() };
+                let steps = measure_work(|| make_snippet(&page, None, &marker)).1;
+                let limit = 16 * length.min(MAX_TEXT) + WINDOW_STEPS;
+                assert!(steps <= limit as u64, "{unit}: {steps} steps for {length} bytes");
+            }
+        }
     }
 
     proptest! {

@@ -17,6 +17,7 @@
 //! Full-width and Chinese punctuation is equivalent: （） ： ｜ － “” 「」 『』 《》. Text that is not a valid operator is
 //! parsed as words; no text is an error.
 
+use pharos_core::work::spend_work;
 use pharos_index::document::day;
 use pharos_index::{PageLabel, PagePart};
 use pharos_text::analyser::stop_words::is_stop_word;
@@ -107,8 +108,20 @@ impl<'t> QueryParser<'t, '_> {
         all
     }
 
-    /// Removes one token from the beginning.
+    /// Removes one token from the beginning. An `AND` between spaces is none.
     fn next_token(&mut self) -> Option<QueryToken<'t>> {
+        loop {
+            let before = self.rest.len();
+            let token = self.split_token();
+            spend_work(1 + (before - self.rest.len()) as u64);
+            match token {
+                Some(QueryToken::Word("AND")) if self.rest.starts_with(char::is_whitespace) => {}
+                token => return token,
+            }
+        }
+    }
+
+    fn split_token(&mut self) -> Option<QueryToken<'t>> {
         self.rest = self.rest.trim_start();
         let first = self.rest.chars().next()?;
         let after = &self.rest[first.len_utf8()..];
@@ -134,10 +147,6 @@ impl<'t> QueryParser<'t, '_> {
         match word {
             "OR" => take(self, rest, QueryToken::Or(word)),
             "NOT" if rest.starts_with(char::is_whitespace) => take(self, rest, QueryToken::Not),
-            "AND" if rest.starts_with(char::is_whitespace) => {
-                self.rest = rest;
-                self.next_token()
-            }
             _ => take(self, rest, QueryToken::Word(word)),
         }
     }
@@ -275,6 +284,7 @@ fn parse_date(value: &str) -> Option<i64> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use pharos_core::work::measure_work;
     use pharos_index::Query;
     use proptest::prelude::*;
 
@@ -406,6 +416,53 @@ mod tests {
     #[test]
     fn words_to_mark_are_the_wanted_ones() {
         assert_eq!(parse("Tea -coffee \"tea house\" site:a.b intitle:cup").words(), ["tea", "house", "cup"]);
+    }
+
+    /// At most 40 steps per byte, each term being analysed several times. The server truncates queries to
+    /// `query.max_length` characters, 256 by default; these are longer.
+    #[test]
+    fn the_work_of_parsing_is_linear() {
+        assert!(pharos_core::Config::default().query.max_length <= 1_000);
+        let units = [
+            "(",
+            ")",
+            "(a ",
+            "()",
+            "-",
+            "- ",
+            "-(",
+            "\"",
+            "\"a\" ",
+            "“",
+            "“a\"",
+            "a:\"",
+            "intitle:\"a",
+            "site:a ",
+            "site:%%333 ",
+            "a:b:",
+            "OR ",
+            "a OR ",
+            "a|",
+            "AND ",
+            "NOT ",
+            "a ",
+            "a",
+            "灯塔",
+            "㍿",
+            "½",
+            "1.",
+            "c++",
+            "link:a ",
+            "before:2026-",
+            "的",
+            "the ",
+            "http://a/",
+        ];
+        for (length, unit) in [1_000, 8_000].into_iter().flat_map(|length| units.map(|unit| (length, unit))) {
+            let text = unit.repeat(length / unit.len());
+            let steps = measure_work(|| parse(&text)).1;
+            assert!(steps <= 40 * text.len() as u64, "{unit}: {steps} steps for {} bytes", text.len());
+        }
     }
 
     proptest! {

@@ -43,8 +43,11 @@ impl QueryTerm {
         let mut terms = Vec::with_capacity(tokens.len());
         for (nth, token) in tokens.into_iter().enumerate() {
             let (start, end) = spans[nth];
-            // One character may represent several words (½, ㍿); then none of them equals the typed text.
-            let is_shared = spans.iter().filter(|span| span.0 < end && start < span.1).nth(1).is_some();
+            // One character may represent several words (½, ㍿); then none of them equals the typed text. Such words are
+            // adjacent, because spans are in the order of the text.
+            let before = nth.checked_sub(1).and_then(|before| spans.get(before));
+            let is_shared = before.is_some_and(|before| start < before.1)
+                || spans.get(nth + 1).is_some_and(|after| after.0 < end);
             let typed = if is_shared { token.text.clone() } else { text[start..end].to_string() };
             terms.push(Self::from_token(token, typed, analyser));
         }

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use pharos_core::work::spend_work;
 use pharos_text::analyser::stem::stem_term;
 use pharos_text::analyser::variants::fold;
 use pharos_text::{Analyser, is_han};
@@ -14,7 +15,7 @@ use pharos_text::{Analyser, is_han};
 pub(crate) struct Marker {
     analyser: Analyser,
     terms: HashSet<String>,
-    /// Normalised prefixes of the words.
+    /// Normalised prefixes of the words, sorted.
     prefixes: Vec<Vec<char>>,
 }
 
@@ -44,6 +45,7 @@ impl Marker {
         let mut at = 0;
         while at < text.len() {
             let sentence = &text[at..at + sentence_end(&text[at..])];
+            spend_work(sentence.len() as u64);
             if self.may_contain_word(sentence) {
                 self.add_occurrences(sentence, at, &mut found);
             }
@@ -77,9 +79,11 @@ impl Marker {
             in_word = is_of_word && !is_han;
             if begins && is_of_word {
                 let first = fold_char(c);
-                let fits = |prefix: &&Vec<char>| prefix.first() == Some(&first);
-                if self.prefixes.iter().filter(fits).any(|prefix| starts_with_prefix(&sentence[at..], prefix))
-                {
+                let from = self.prefixes.partition_point(|prefix| prefix.first() < Some(&first));
+                let fitting =
+                    self.prefixes[from..].iter().take_while(|prefix| prefix.first() == Some(&first));
+                let mut counted = fitting.inspect(|_| spend_work(1));
+                if counted.any(|prefix| starts_with_prefix(&sentence[at..], prefix)) {
                     return true;
                 }
             }
