@@ -177,7 +177,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Removes all write permissions, or gives them back to the owner. Others may read.
+/// Removes all write permissions, or gives them back to the owner.
 fn set_writable(path: &Path, writable: bool) {
     let write = if writable { 0o200 } else { 0 };
     if path.is_dir() {
@@ -191,28 +191,28 @@ fn set_writable(path: &Path, writable: bool) {
     }
 }
 
-/// Returns a command as a user whom permissions bind: the superuser may read and write everything.
-fn as_user(command: &Command) -> Command {
-    let mut unprivileged = if fs::metadata("/proc/self").unwrap().uid() == 0 {
+/// Returns a command whose permissions count: the superuser may otherwise read and write everything. It stays
+/// the same user, who can reach the directory wherever the tests run.
+fn bound_by_permissions(command: &Command) -> Command {
+    let mut bound = if fs::metadata("/proc/self").unwrap().uid() == 0 {
         let mut setpriv = Command::new("setpriv");
-        setpriv.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(command.get_program());
+        setpriv.arg("--bounding-set=-dac_override,-dac_read_search").arg(command.get_program());
         setpriv
     } else {
         Command::new(command.get_program())
     };
-    unprivileged.args(command.get_args());
-    unprivileged.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    unprivileged
+    bound.args(command.get_args());
+    bound.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    bound
 }
 
 #[test]
 fn a_read_only_directory_serves_searches() {
     let rig = built(86);
     let (data, all) = (rig.data(), total(&rig));
-    set_mode(rig.dir.path(), 0o755);
     set_writable(&data, false);
     let before = files(&data);
-    let found: Value = serde_json::from_str(&succeed(&mut as_user(&rig.pharos(&[
+    let found: Value = serde_json::from_str(&succeed(&mut bound_by_permissions(&rig.pharos(&[
         "--json",
         "search",
         "--all",
@@ -220,9 +220,10 @@ fn a_read_only_directory_serves_searches() {
     ]))))
     .unwrap();
     assert_eq!(found["total"], all);
-    succeed(&mut as_user(&rig.pharos(&["stats"])));
-    succeed(&mut as_user(&rig.pharos(&["doctor"])));
-    let mut serve = Running::start(&mut as_user(&rig.pharos(&["serve", "--listen", "127.0.0.1:0"])));
+    succeed(&mut bound_by_permissions(&rig.pharos(&["stats"])));
+    succeed(&mut bound_by_permissions(&rig.pharos(&["doctor"])));
+    let mut serve =
+        Running::start(&mut bound_by_permissions(&rig.pharos(&["serve", "--listen", "127.0.0.1:0"])));
     let address = serve.address();
     let (status, page) = get(&address, "/search?q=narwhals");
     assert!(status == 200 && page.contains("http://feed.example.org/a"), "{status} {page}");
@@ -230,7 +231,7 @@ fn a_read_only_directory_serves_searches() {
     assert_eq!(get(&address, "/readyz").0, 200);
     serve.signal("TERM");
     assert!(serve.0.wait().unwrap().success());
-    let error = fail(&mut as_user(&rig.pharos(&["index", "build"])));
+    let error = fail(&mut bound_by_permissions(&rig.pharos(&["index", "build"])));
     assert!(error.contains("Permission denied"), "{error}");
     set_writable(&data, true);
     assert_eq!(files(&data), before, "readers write nothing");
@@ -241,12 +242,6 @@ fn a_read_only_directory_serves_searches() {
 fn a_file_without_permission_is_not_damaged() {
     let rig = built(87);
     let (data, all) = (rig.data(), total(&rig));
-    set_mode(rig.dir.path(), 0o755);
-    set_writable(&data, true);
-    if fs::metadata("/proc/self").unwrap().uid() == 0 {
-        // The user of the test owns the directory, but not the files without permission.
-        succeed(Command::new("chown").args(["-R", "65534:65534"]).arg(&data));
-    }
     let largest = |folder: &Path| {
         let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         files.filter(|path| path.is_file()).max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap()
@@ -273,7 +268,7 @@ fn a_file_without_permission_is_not_damaged() {
             if arguments[0] == "up" && is_read_later {
                 continue;
             }
-            let error = fail(&mut as_user(&rig.pharos(arguments)));
+            let error = fail(&mut bound_by_permissions(&rig.pharos(arguments)));
             let is_named = error.contains("ermission denied") || error.contains("unable to open");
             assert!(is_named && !error.contains("damaged"), "{arguments:?} {}: {error}", path.display());
         }
