@@ -77,7 +77,7 @@ pub(crate) enum Command {
     ///
     /// They are removed from the index, the cached pages and the library, and are not fetched again.
     Remove(RemoveArgs),
-    /// Import WARC, Tianwang, SOIF or HTML files
+    /// Import WARC, Tianwang, SOIF, HTML, PDF or Office files
     Import(ImportArgs),
     /// Load a data feed of added, changed and deleted pages
     Load(LoadArgs),
@@ -282,12 +282,14 @@ Formats are detected by content. Pages keep their original date, server address 
 has are skipped, so repeating the command resumes an interrupted import.
 
 With --base-url, a directory is imported as a site: docs/a.html becomes BASE/docs/a.html, index.html becomes its directory, and \
-a.html.gz becomes a.html. The date is the modification time of the file.")]
+a.html.gz becomes a.html. The date is the modification time of the file.
+
+Files are recognised by their names: .html .htm .xhtml .txt .md .pdf .rtf .docx .xlsx .pptx .odt .ods .odp.")]
 pub(crate) struct ImportArgs {
     /// Files, directories to search for archive files, or - for a WARC file on standard input
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<String>,
-    /// Import directories as sites of HTML files (.html, .htm, .xhtml, .txt) below this URL
+    /// Import the HTML, text, PDF and Office files of directories as pages below this URL
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }

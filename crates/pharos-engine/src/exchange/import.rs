@@ -4,7 +4,7 @@
 //!   WARC ─────────┐
 //!   Tianwang ─────┤ convert   a record with the date, URL and status of the source
 //!   SOIF ─────────┼─────────▶ importer ──groups──▶ ingest: library, catalog, latest
-//!   HTML files ───┘           duplicates, removed pages and non-pages are counted and skipped
+//!   page files ───┘           duplicates, removed pages and non-pages are counted and skipped
 //! ```
 //!
 //! Formats are detected by content, not by name. Repeating an import resumes it, because versions that the library
@@ -16,8 +16,8 @@
 //! * Imported records stay, however the import ends.
 
 mod convert;
-mod html_files;
 mod importer;
+mod page_files;
 mod source;
 
 use std::fs::File;
@@ -54,7 +54,7 @@ const MAX_DESCRIBED: usize = 100;
 pub struct ImportSources {
     /// Files, directories, or `-` for a WARC file on standard input.
     pub paths: Vec<PathBuf>,
-    /// Base URL of directories with HTML files. Without it, directories are searched for archive files.
+    /// Base URL of directories with HTML files and documents. Without it, directories are searched for archive files.
     pub base_url: Option<PageUrl>,
 }
 
@@ -91,7 +91,7 @@ pub struct BadRecord {
     pub detail: String,
 }
 
-/// Imports archives or HTML files.
+/// Imports archives, HTML files or documents.
 ///
 /// `progress` receives intermediate summaries. Once `stop` is `true`, the records read so far are imported and the summary
 /// is marked as stopped.
@@ -154,7 +154,7 @@ fn read_source(importer: &mut Importer<'_>, source: &ImportSource, limit: usize)
                 }
             }
             if importer.summary.files == before {
-                let problem = "contains no WARC, Tianwang or SOIF file; for HTML files, specify --base-url";
+                let problem = "contains no WARC, Tianwang or SOIF file; for HTML files and documents, specify --base-url";
                 return Err(input_error(&root.display().to_string(), problem));
             }
             Ok(())
@@ -203,7 +203,7 @@ fn read_file(
             }
         }
         FileFormat::Soif => {
-            let gathered = html_files::modification_time(path);
+            let gathered = page_files::modification_time(path);
             for found in SoifReader::new(BufReader::with_capacity(256 << 10, open(path)?)) {
                 importer.check_stop()?;
                 match found {
@@ -258,7 +258,7 @@ fn read_page(
     limit: usize,
 ) -> Result<(), EngineError> {
     importer.check_stop()?;
-    let Some(page) = html_files::html_file(root, base, path) else { return Ok(()) };
+    let Some(page) = page_files::page_file(root, base, path) else { return Ok(()) };
     importer.summary.files += 1;
     match page.and_then(|page| page.read(limit)) {
         Ok(record) => importer.import(record),

@@ -78,22 +78,24 @@ pub(super) fn from_meta(head: &[u8]) -> Option<Charset> {
         } else if let Some(tag) = rest.strip_prefix("meta")
             && tag.starts_with(|c: char| c.is_ascii_whitespace() || c == '/')
         {
-            let found = from_meta_tag(tag);
+            let (attributes, after) = tag_attributes(tag);
+            let found = from_meta_attributes(&attributes);
             if found.is_some() {
                 return found;
             }
+            rest = after;
         }
     }
     None
 }
 
-fn from_meta_tag(tag: &str) -> Option<Charset> {
+fn from_meta_attributes(attributes: &[(&str, &str)]) -> Option<Charset> {
     let (mut charset, mut content, mut is_content_type) = (None, None, false);
-    for (name, value) in tag_attributes(tag) {
-        match name {
-            "charset" => charset = Some(value),
-            "content" => content = Some(value),
-            "http-equiv" => is_content_type = value == "content-type",
+    for (name, value) in attributes {
+        match *name {
+            "charset" => charset = Some(*value),
+            "content" => content = Some(*value),
+            "http-equiv" => is_content_type = *value == "content-type",
             _ => {}
         }
     }
@@ -104,8 +106,8 @@ fn from_meta_tag(tag: &str) -> Option<Charset> {
     }
 }
 
-/// Parses the attributes of a tag after its name, up to its end.
-fn tag_attributes(tag: &str) -> Vec<(&str, &str)> {
+/// Parses the attributes of a tag after its name, up to its end. Returns them and the rest of the input.
+fn tag_attributes(tag: &str) -> (Vec<(&str, &str)>, &str) {
     let mut attributes = Vec::new();
     let mut rest = tag;
     loop {
@@ -120,7 +122,7 @@ fn tag_attributes(tag: &str) -> Vec<(&str, &str)> {
                     rest = after;
                     continue;
                 }
-                None => return attributes,
+                None => return (attributes, rest),
             }
         }
         let (name, after) = rest.split_at(name_len);

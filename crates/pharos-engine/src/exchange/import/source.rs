@@ -9,7 +9,7 @@ use flate2::bufread::GzDecoder;
 use pharos_core::PageUrl;
 use pharos_store::StoreError;
 
-use super::{ImportSources, html_files, input_error};
+use super::{ImportSources, input_error, page_files};
 use crate::EngineError;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -23,11 +23,11 @@ pub(super) enum ImportSource {
     /// A WARC stream: a named pipe, or standard input.
     Pipe(Option<PathBuf>),
     File(PathBuf, FileFormat),
-    /// A single HTML file, and the base URL of its directory.
+    /// A single HTML file or document, and the base URL of its directory.
     Page(PathBuf, PageUrl),
     /// A directory searched for archive files.
     Folder(PathBuf),
-    /// A directory of HTML files, and its base URL.
+    /// A directory of HTML files and documents, and its base URL.
     Tree(PathBuf, PageUrl),
 }
 
@@ -69,14 +69,15 @@ fn classify_file(path: &Path, base_url: Option<&PageUrl>) -> Result<ImportSource
         return Ok(ImportSource::File(path.to_path_buf(), kind));
     }
     match base_url {
-        Some(base) if html_files::is_page(path) => Ok(ImportSource::Page(path.to_path_buf(), base.clone())),
+        Some(base) if page_files::is_page(path) => Ok(ImportSource::Page(path.to_path_buf(), base.clone())),
         _ if fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) => {
             Err(input_error(&place, "the file is empty"))
         }
-        Some(_) => Err(input_error(&place, "not a WARC, Tianwang, SOIF or HTML file")),
-        None => {
-            Err(input_error(&place, "not a WARC, Tianwang or SOIF file; for HTML files, specify --base-url"))
-        }
+        Some(_) => Err(input_error(&place, "not a WARC, Tianwang, SOIF or HTML file and no known document")),
+        None => Err(input_error(
+            &place,
+            "not a WARC, Tianwang or SOIF file; for HTML files and documents, specify --base-url",
+        )),
     }
 }
 

@@ -19,16 +19,25 @@ use pharos_store::{LibraryRecord, RawResponse, RecordContent};
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// File name extensions of pages, and their media types.
-const EXTENSIONS: [(&str, &str); 4] = [
+const EXTENSIONS: [(&str, &str); 13] = [
     (".html", "text/html"),
     (".htm", "text/html"),
     (".xhtml", "application/xhtml+xml"),
     (".txt", "text/plain"),
+    (".md", "text/markdown"),
+    (".pdf", "application/pdf"),
+    (".rtf", "application/rtf"),
+    (".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    (".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    (".pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    (".odt", "application/vnd.oasis.opendocument.text"),
+    (".ods", "application/vnd.oasis.opendocument.spreadsheet"),
+    (".odp", "application/vnd.oasis.opendocument.presentation"),
 ];
 
-/// An HTML file to import.
+/// A file to import as a page.
 #[derive(Debug)]
-pub(super) struct HtmlFile {
+pub(super) struct PageFile {
     path: PathBuf,
     url: PageUrl,
     media: &'static str,
@@ -52,7 +61,7 @@ fn media(path: &Path) -> Option<(&'static str, bool, usize)> {
 }
 
 /// Returns the page of a file below `root`, or `None` if it is not a page. The error explains why it has no valid URL.
-pub(super) fn html_file(root: &Path, base: &PageUrl, path: &Path) -> Option<Result<HtmlFile, String>> {
+pub(super) fn page_file(root: &Path, base: &PageUrl, path: &Path) -> Option<Result<PageFile, String>> {
     let (media, compressed, stem) = media(path)?;
     let mut below: Vec<&OsStr> = path.strip_prefix(root).ok()?.iter().collect();
     let name = below.pop()?.as_bytes();
@@ -69,7 +78,7 @@ pub(super) fn html_file(root: &Path, base: &PageUrl, path: &Path) -> Option<Resu
     let is_index = name[..stem].eq_ignore_ascii_case(b"index");
     push_segment(&mut address, if is_index { b"" } else { plain });
     let url = PageUrl::parse(&address).map_err(|e| e.to_string());
-    Some(url.map(|url| HtmlFile { path: path.to_path_buf(), url, media, compressed }))
+    Some(url.map(|url| PageFile { path: path.to_path_buf(), url, media, compressed }))
 }
 
 fn push_segment(address: &mut String, name: &[u8]) {
@@ -86,7 +95,7 @@ pub(super) fn modification_time(path: &Path) -> Timestamp {
     since.map_or(Timestamp::EPOCH, |since| Timestamp::EPOCH.plus(since))
 }
 
-impl HtmlFile {
+impl PageFile {
     /// Reads the file into a record. The error is a message for the user.
     pub(super) fn read(self, limit: usize) -> Result<LibraryRecord, String> {
         let mut body = Vec::new();
@@ -113,7 +122,7 @@ mod tests {
     fn paths_become_addresses() {
         let address = |base: &str, path: &str| {
             let base = PageUrl::parse(base).unwrap();
-            let page = html_file("/top".as_ref(), &base, &Path::new("/top").join(path))?;
+            let page = page_file("/top".as_ref(), &base, &Path::new("/top").join(path))?;
             Some(page.unwrap().url.to_string())
         };
         for (base, path, url) in [
@@ -122,6 +131,7 @@ mod tests {
             ("http://example.org/docs/?x=1", "index.html", "http://example.org/docs/"),
             ("http://example.org/", "b/index.xhtml.gz", "http://example.org/b/"),
             ("http://example.org/", "a.txt.gz", "http://example.org/a.txt"),
+            ("http://example.org/", "a.PDF", "http://example.org/a.PDF"),
             ("http://example.org/", "100% #?.html", "http://example.org/100%25%20%23%3F.html"),
             ("http://example.org/", "灯:塔.html", "http://example.org/%E7%81%AF%3A%E5%A1%94.html"),
         ] {
@@ -132,6 +142,6 @@ mod tests {
         }
         let long = format!("{}.html", "x".repeat(3000));
         let base = PageUrl::parse("http://example.org/").unwrap();
-        assert!(html_file("".as_ref(), &base, long.as_ref()).unwrap().is_err());
+        assert!(page_file("".as_ref(), &base, long.as_ref()).unwrap().is_err());
     }
 }
