@@ -1,5 +1,7 @@
 //! Execution of one query: retrieve, fold duplicates, arrange on pages, and fill one page of results.
 
+mod sitelinks;
+
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -64,6 +66,7 @@ impl QueryExecution<'_> {
         let shown = list.results.get(first..).unwrap_or_default();
         let stage = StageTimer::start();
         let shown = self.fill_hits(&shown[..shown.len().min(self.size)], response)?;
+        self.add_sitelinks(response)?;
         stage.stop("show");
         if let Some(found) = found.as_ref().filter(|_| self.request.explain) {
             self.explain(found, &shown, response)?;
@@ -266,6 +269,7 @@ fn build_hit(stored: StoredPage, listed: &ListedResult, words: &Marker) -> Searc
         indented: listed.indented,
         cached_url: fields.archive.then(|| format!("/snapshot/{page}")),
         url: fields.url,
+        sitelinks: Vec::new(),
         explanation: None,
     }
 }

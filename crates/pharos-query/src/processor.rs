@@ -622,6 +622,25 @@ mod tests {
     }
 
     #[test]
+    fn a_named_site_shows_its_important_pages() {
+        let (_dir, search) = search(&[
+            ("http://museum.example/", "Lighthouse Museum", "Welcome to the lighthouse museum."),
+            ("http://museum.example/lights", "Lights - Lighthouse Museum", "All lights of the coast."),
+            ("http://museum.example/hours", "Hours - Lighthouse Museum", "We are open every day."),
+            ("http://other.example/walk", "A walk to the lighthouse museum", "It is near the harbour."),
+        ]);
+        let response = search.run(&SearchRequest::new("lighthouse museum")).unwrap();
+        assert_eq!(response.hits[0].url, "http://museum.example/");
+        let mut titles: Vec<&str> =
+            response.hits[0].sitelinks.iter().map(|link| link.title.as_str()).collect();
+        titles.sort_unstable();
+        assert_eq!(titles, ["Hours", "Lights"]);
+        assert!(response.hits[1..].iter().all(|hit| hit.sitelinks.is_empty()));
+        let ordinary = search.run(&SearchRequest::new("coast")).unwrap();
+        assert!(ordinary.hits.iter().all(|hit| hit.sitelinks.is_empty()));
+    }
+
+    #[test]
     fn a_query_that_waited_sees_the_current_index() {
         let (_dir, index) = indexed(&[("http://a.example/1", "The lighthouse", "lighthouse keepers")]);
         let search = QueryProcessor::new(Arc::clone(&index), &Config::default());

@@ -153,8 +153,19 @@ pub struct SearchHit {
     pub format: String,
     /// `true` if the result is listed below another result of its site.
     pub indented: bool,
+    /// Important pages of the site, if the query names the site and this is its home page.
+    pub sitelinks: Vec<Sitelink>,
     /// Explanation of the score, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub explanation: Option<HitExplanation>,
+}
+
+/// A link to an important page of a site.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Sitelink {
+    /// URL of the page.
+    pub url: String,
+    /// Title of the page, without the name of the site.
+    pub title: String,
 }

@@ -6,7 +6,7 @@ use moka::sync::Cache;
 
 use super::{ResponseState, record_size};
 use crate::request::QueryKey;
-use crate::response::{FacetValue, SearchHit, SearchResponse};
+use crate::response::{FacetValue, SearchHit, SearchResponse, Sitelink};
 
 /// The part of a request that determines its response.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +83,11 @@ fn estimate_bytes(answer: &SearchResponse) -> usize {
         size_of::<SearchHit>()
             + texts.into_iter().chain(labels).map(String::len).sum::<usize>()
             + options.into_iter().flatten().map(String::len).sum::<usize>()
+            + hit
+                .sitelinks
+                .iter()
+                .map(|link| size_of::<Sitelink>() + link.url.len() + link.title.len())
+                .sum::<usize>()
     };
     let of_value = |value: &FacetValue| size_of::<FacetValue>() + value.value.len();
     let texts = [&answer.query, &answer.understood, &answer.generation];

@@ -221,7 +221,7 @@ impl Paging {
 #[cfg(test)]
 mod tests {
     use axum::http::{Extensions, HeaderMap};
-    use pharos_query::response::FacetValue;
+    use pharos_query::response::{FacetValue, Sitelink};
     use pharos_query::{Filters, SearchHit};
 
     use super::*;
@@ -238,6 +238,10 @@ mod tests {
             cached_url: Some("/snapshot/00".into()),
             more_from_site: 4,
             duplicates: 1,
+            sitelinks: vec![Sitelink {
+                url: "https://www.example.org/hours".into(),
+                title: "Hours & prices".into(),
+            }],
             ..SearchHit::default()
         }
     }
@@ -284,6 +288,7 @@ mod tests {
             "<bdi>a&#60;b</bdi>",
             "<time datetime=\"2026-01-31\" lang=\"en\">31 Jan 2026</time>",
             "about <mark>A</mark>",
+            "<li><a href=\"https://www.example.org/hours\">Hours &#38; prices</a></li>",
             "<a href=\"/snapshot/00?q=A%2BB\" rel=\"nofollow\">Snapshot</a>",
             "<a href=\"/search?q=related%3Ahttps%3A%2F%2Fwww.example.org%2F%25E7%2581%25AF%25E5%25A1%2594%2Fa%253Cb\" \
              rel=\"nofollow\">Similar pages</a>",
@@ -312,6 +317,7 @@ mod tests {
                 date: Some(evil.into()),
                 lang: evil.into(),
                 cached_url: Some("https://evil.example/".into()),
+                sitelinks: vec![Sitelink { url: url.into(), title: evil.into() }],
                 ..hit()
             };
             let mut answer = answer(vec![hit], 1);

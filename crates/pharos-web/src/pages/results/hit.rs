@@ -3,6 +3,7 @@
 use percent_encoding::percent_decode_str;
 use pharos_core::PageUrl;
 use pharos_query::rank::combine::Contribution;
+use pharos_query::response::Sitelink;
 use pharos_query::{HitExplanation, SearchHit};
 
 use super::search_params::{SearchParam, SearchParams};
@@ -30,6 +31,8 @@ pub(crate) struct HitView {
     pub(crate) more: Option<Link>,
     pub(crate) duplicates: Option<Link>,
     pub(crate) indented: bool,
+    /// Important pages of the site.
+    pub(crate) sitelinks: Vec<Link>,
     /// Components of the score, if requested.
     pub(crate) explanation: Vec<ScoreComponent>,
 }
@@ -72,6 +75,7 @@ impl HitView {
                 text: messages.duplicate_count(hit.duplicates),
             }),
             indented: hit.indented,
+            sitelinks: hit.sitelinks.iter().filter_map(sitelink).collect(),
             explanation: hit.explanation.as_ref().map(score_components).unwrap_or_default(),
         }
     }
@@ -83,6 +87,12 @@ impl HitView {
             || self.more.is_some()
             || self.duplicates.is_some()
     }
+}
+
+/// Returns a sitelink, unless its URL is invalid.
+fn sitelink(sitelink: &Sitelink) -> Option<Link> {
+    let url = PageUrl::parse(&sitelink.url).ok()?;
+    Some(Link { href: url.as_str().to_string(), text: sitelink.title.clone() })
 }
 
 fn score_components(explanation: &HitExplanation) -> Vec<ScoreComponent> {

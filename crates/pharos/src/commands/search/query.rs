@@ -59,6 +59,9 @@ fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
         if !hit.snippet.is_empty() {
             writeln!(out, "{margin}{}", console::printable(&hit.snippet))?;
         }
+        for link in &hit.sitelinks {
+            writeln!(out, "{margin}> {}  {}", console::printable(&link.title), link.url)?;
+        }
         match hit.duplicates {
             0 => {}
             1 => writeln!(out, "{margin}1 duplicate not shown")?,
