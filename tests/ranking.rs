@@ -45,6 +45,34 @@ fn the_name_of_a_site_finds_its_home_page() {
     assert!(sum / asked >= 0.95, "MRR {:.3}: {missed:?}", sum / asked);
 }
 
+/// Queries made from the stored pages find these pages again.
+#[test]
+fn known_items_are_found_again() {
+    let spec = WebSpec { seed: 19, hosts: 8, pages: 400, ..WebSpec::default() };
+    let rig = Rig::new(spec, ServeOptions::default());
+    succeed(&mut rig.crawl("crawl"));
+    succeed(&mut rig.pharos(&["index", "build"]));
+    let evaluation = json_of(&rig, &["eval", "search", "--queries", "30", "--cases"]);
+    let rows = evaluation["rows"].as_array().unwrap();
+    let total = |kind: &str, figure: &str| -> f64 {
+        let of_kind = rows.iter().filter(|row| row["kind"] == kind);
+        let (sum, queries) = of_kind.fold((0.0, 0.0), |(sum, queries), row| {
+            let count = row["figures"]["queries"].as_f64().unwrap();
+            (sum + count * row["figures"][figure].as_f64().unwrap(), queries + count)
+        });
+        assert!(queries >= 5.0, "{queries} queries of {kind}: {rows:?}");
+        sum / queries
+    };
+    for (kind, least) in [("title", 0.8), ("body", 0.8), ("site", 0.8)] {
+        assert!(total(kind, "s_at_10") >= least, "{kind} {rows:?}");
+    }
+    let cases = evaluation["cases"].as_array().unwrap();
+    assert!(cases.iter().all(|case| case["rank"].is_null() != case["cause"].is_null()), "{cases:?}");
+    let again = json_of(&rig, &["eval", "search", "--queries", "30", "--cases"]);
+    assert_eq!(evaluation, again, "the same pages give the same queries");
+    assert!(succeed(&mut rig.pharos(&["eval", "search", "-n", "5"])).contains("S@10"));
+}
+
 /// A few pages for all operators of the query language.
 fn desk() -> TestFolder {
     let desk = TestFolder::new();

@@ -34,6 +34,7 @@
 //! * [`build`]: history generations, link analysis, phrase index, new words.
 //! * [`maintenance`]: backup, doctor, rebuild, compaction, rollback.
 //! * [`exchange`]: import, export, data feeds.
+//! * [`evaluation`]: known-item queries made from stored pages.
 //! * [`control`]: orders and reconfiguration.
 //! * [`status`]: status and metrics of engine, threads, index and pages.
 
@@ -43,6 +44,7 @@ pub mod build;
 pub mod control;
 mod engine;
 mod error;
+pub mod evaluation;
 pub mod exchange;
 pub mod maintenance;
 pub mod stages;

@@ -89,6 +89,9 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         Command::Dedup { command } => commands::insight::dedup::run(global, command),
         Command::Log { command } => commands::insight::log::run(global, command),
         Command::Hot(args) => commands::insight::hot::run(global, &args),
+        Command::Eval { command: EvalCommand::Search(args) } => {
+            commands::insight::eval_search::run(global, &args)
+        }
         Command::Eval { command: EvalCommand::Clean(args) } => {
             commands::insight::eval_clean::run(global, &args)
         }

@@ -6,6 +6,8 @@ use clap::{Args, Subcommand};
 
 #[derive(Subcommand)]
 pub(crate) enum EvalCommand {
+    /// Search for pages of the data directory by queries made from them
+    Search(EvalSearchArgs),
     /// Evaluate page cleaning
     Clean(EvalCleanArgs),
     /// Evaluate word segmentation
@@ -18,6 +20,33 @@ pub(crate) enum EvalCommand {
     Correct(EvalCorrectArgs),
     /// Measure the effect of ranking spam: keyword stuffing, link farms, fake clicks
     Spam,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Makes queries from stored pages: their titles, words of their texts, texts of links to them, names of sites, and titles with a \
+misspelled word. Queries that another page answers equally well are left out. Every query is searched like one of a visitor, and \
+the table says how often its page is the first result (P@1), at which rank it is (MRR, mean reciprocal rank), how often it is \
+among the first ten (S@10, with its 95 % confidence interval), and why it is not:
+
+  not indexed   the page is not in the index
+  not matched   the query does not match the page
+  ranked low    ten other pages have higher scores
+  folded        another page represents it as a near-duplicate
+  grouped       other results of its site take the places of the site")]
+pub(crate) struct EvalSearchArgs {
+    /// Maximum number of queries of each kind
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 200)]
+    pub(crate) queries: usize,
+    /// Seed of the sample: the same seed gives the same queries for the same pages
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// List the queries whose page is not among the first results
+    #[arg(long)]
+    pub(crate) misses: bool,
+    /// List all queries
+    #[arg(long)]
+    pub(crate) cases: bool,
 }
 
 #[derive(Args)]

@@ -5,6 +5,7 @@ pub(crate) mod eval_cache;
 pub(crate) mod eval_clean;
 pub(crate) mod eval_correct;
 pub(crate) mod eval_retrieval;
+pub(crate) mod eval_search;
 pub(crate) mod eval_segment;
 pub(crate) mod eval_spam;
 pub(crate) mod graph;

@@ -1,0 +1,66 @@
+//! Known-item search: the rank of the page that a query was made from, and the cause if the first page of results lacks
+//! it.
+
+use pharos_core::PageUrl;
+use serde::Serialize;
+
+use crate::request::{ResultOptions, SearchRequest};
+use crate::{QueryError, SearchService};
+
+/// Number of results that count, as on the first result page.
+pub const DEPTH: usize = 10;
+
+/// Why a page is not among the first results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissCause {
+    /// The page is not in the index.
+    NotIndexed,
+    /// The query does not match the page.
+    NotMatched,
+    /// The page matches, but [`DEPTH`] other pages have higher scores.
+    RankedLow,
+    /// Another page represents it as a near-duplicate.
+    Folded,
+    /// Other results of its site take the places of the site.
+    Grouped,
+}
+
+/// The outcome of one query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ItemOutcome {
+    /// Rank of the page, from 1, if it is among the first [`DEPTH`] results.
+    pub rank: Option<usize>,
+    /// Why it is not.
+    pub cause: Option<MissCause>,
+}
+
+/// Searches for a known page.
+pub fn find_known_item(
+    search: &SearchService,
+    query: &str,
+    page: &PageUrl,
+) -> Result<ItemOutcome, QueryError> {
+    let rank_within = |size: usize, all: bool| -> Result<Option<usize>, QueryError> {
+        let options = ResultOptions { all, ..ResultOptions::default() };
+        let response = search.run(&SearchRequest { size, options, ..SearchRequest::new(query) })?;
+        Ok(response.hits.iter().position(|hit| hit.url == page.as_str()).map(|at| at + 1))
+    };
+    let rank = rank_within(DEPTH, false)?;
+    if rank.is_some() {
+        return Ok(ItemOutcome { rank, cause: None });
+    }
+    let processor = search.processor();
+    let cause = if processor.page(page.id())?.is_none() {
+        MissCause::NotIndexed
+    } else if rank_within(DEPTH, true)?.is_some() {
+        // Without folding and grouping it is among the first results.
+        let is_listed = rank_within(processor.max_results(), false)?.is_some();
+        if is_listed { MissCause::Grouped } else { MissCause::Folded }
+    } else if processor.matching(query)?.contains(&page.id()) {
+        MissCause::RankedLow
+    } else {
+        MissCause::NotMatched
+    };
+    Ok(ItemOutcome { rank: None, cause: Some(cause) })
+}
