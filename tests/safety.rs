@@ -341,7 +341,7 @@ fn kills_in_every_stage_lose_nothing() {
     fs::write(rig.data().join("pharos.toml"), "[library]\nfile_size = \"64KB\"\n").unwrap();
     let backup = rig.dir.path().join("backup");
     let mut known = BTreeMap::new();
-    let rounds = if crate::common::long() { 100 } else { 1 };
+    let rounds = if crate::common::long() { 120 } else { 1 };
     for round in 0..rounds {
         let stages = ["up", "crawl", "build", "compact", "backup", "repair", "rebuild"];
         for (stage, number) in stages.into_iter().zip(0u64..) {
