@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::common::browser::{Browser, Demo, Site, count, language, stays, until};
-use crate::common::{Running, pharos, succeed};
+use crate::common::browser::{Browser, Demo, Site, count, language, stays};
+use crate::common::{Running, pharos, succeed, until};
 use thirtyfour::prelude::*;
 
 #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use pharos_core::Config;
 use pharos_engine::Stores;
@@ -19,6 +20,16 @@ use tokio::runtime::Runtime;
 /// Returns `true` if loops run with their full counts.
 pub fn long() -> bool {
     std::env::var_os("PHAROS_LONG").is_some()
+}
+
+/// Polls until the condition is true. The time limit only ends a test that would never end.
+#[track_caller]
+pub fn until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !is_true() {
+        assert!(Instant::now() < deadline, "it never came true: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 pub struct Rig {

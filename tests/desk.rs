@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::browser::{Browser, Demo, Site, count, stays, until};
-use crate::common::{Running, get, pharos};
+use crate::common::browser::{Browser, Demo, Site, count, stays};
+use crate::common::{Running, get, pharos, until};
 
 const CODE: &str = "a code of the tests";
 const NAME: &str = "ada";
@@ -248,8 +248,7 @@ fn submissions_builds_and_settings() {
         browser.open(&format!("{home}/admin/submissions"));
         browser.texts("tbody a").contains(&proposed)
     });
-    browser.click("tbody input[type=checkbox]");
-    browser.click("button[value=accept]");
+    browser.click("button[name=accept]");
     until("it is accepted", || message(&browser).contains("accepted"));
     until("it is found", || get(demo.address(), "/search?q=zeppelins").1.contains("Proposed"));
 
@@ -286,6 +285,7 @@ fn submissions_builds_and_settings() {
     fill(&browser, "#rank-k1 input[type=text]", "much");
     browser.click("#rank-k1 button");
     until("it is refused", || message(&browser).contains("a number"));
+    assert_eq!(browser.property("#rank-k1 input[type=text]", "value"), "much", "typed text is kept");
     let others = std::fs::read_to_string(&file).unwrap() + "# by hand\n";
     std::fs::write(&file, &others).unwrap();
     fill(&browser, "#rank-k1 input[type=text]", "1.4");
@@ -299,11 +299,59 @@ fn submissions_builds_and_settings() {
     fill(&browser, "textarea[name=text]", "[rank]\nk1 = 1.3\n");
     browser.click("form[action='/admin/settings/import'] button");
     until("they are imported", || std::fs::read_to_string(&file).unwrap() == "[rank]\nk1 = 1.3\n");
+    // Settings are found by name and meaning, and those with few values offer them.
+    browser.open(&format!("{home}/admin/settings?find=scoring+model"));
+    assert_eq!(browser.texts(".setting h2 code"), ["rank.model"]);
+    assert_eq!(browser.texts("#rank-model option"), ["bm25", "basic-weight", "binary", "tf", "tfidf"]);
+    browser.open(&format!("{home}/admin/settings?section=changed"));
+    assert!(browser.texts(".setting h2 code").contains(&"rank.k1".to_string()));
+    // A word of the installation is added and removed.
+    browser.open(&format!("{home}/admin/words"));
+    fill(&browser, "textarea[name=words]", "爱心社\ntwo words");
+    browser.click("form[action='/admin/words/add'] button");
+    until("the invalid word is reported", || message(&browser).contains("`two words`"));
+    assert_eq!(browser.texts("tbody th"), ["爱心社"]);
+    browser.click("tbody input[type=checkbox]");
+    browser.click("form[action='/admin/words/remove'] button");
+    until("it is removed", || browser.texts("tbody th").is_empty());
     browser.open(&format!("{home}/admin/logs?q=lighthouse"));
-    assert!(!browser.texts(".log span").is_empty());
+    assert!(!browser.texts(".log li").is_empty());
     browser.open(&format!("{home}/admin/logs?file=../pharos.toml"));
     assert!(!browser.text("main").contains("k1 = 1.3"), "no file outside the log directory is shown");
     assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn typed_text_survives_the_end_of_the_session() {
+    let demo = demo_with_desk();
+    let home = demo.url("");
+    let browser = Browser::start("en-US");
+    set_up(&browser, &home);
+    let log_in_again = || {
+        fill(&browser, "input[name=name]", NAME);
+        fill(&browser, "input[name=password]", PASSWORD);
+        browser.click("main button");
+        browser.find("textarea[name=exclude]");
+        assert_eq!(browser.property("textarea[name=exclude]", "value"), "*/private/*");
+        assert!(message(&browser).is_empty() && browser.text("[data-news]").contains("not been saved"));
+    };
+    browser.open(&format!("{home}/admin/crawl"));
+    fill(&browser, "textarea[name=exclude]", "*/private/*");
+    browser.run(browser.driver.delete_all_cookies());
+    until("the page announces it", || browser.text("[data-news]").contains("session has ended"));
+    browser.click("[data-news] a");
+    log_in_again();
+    // The form is sent before the page notices.
+    browser.run(browser.driver.delete_all_cookies());
+    browser.click("form[action='/admin/crawl/rules'] button");
+    until("it is refused", || browser.text("main").contains("Nothing was changed"));
+    browser.click("main a");
+    log_in_again();
+    browser.click("form[action='/admin/crawl/rules'] button");
+    until("it is saved", || message(&browser) == "Saved");
+    assert_eq!(browser.property("textarea[name=exclude]", "value"), "*/private/*");
+    assert!(browser.text("[data-news]").is_empty());
 }
 
 #[test]
@@ -345,7 +393,7 @@ fn the_first_seed_is_added_on_the_desk() {
 }
 
 /// Every page of the desk.
-const PAGES: [(&str, &str); 14] = [
+const PAGES: [(&str, &str); 15] = [
     ("overview", "/admin"),
     ("crawl", "/admin/crawl"),
     ("sites", "/admin/sites"),
@@ -353,6 +401,7 @@ const PAGES: [(&str, &str); 14] = [
     ("page-report", "/admin/page?url="),
     ("problems", "/admin/trouble"),
     ("submissions", "/admin/submissions"),
+    ("words", "/admin/words"),
     ("index", "/admin/index"),
     ("machine", "/admin/machine"),
     ("queries", "/admin/queries"),

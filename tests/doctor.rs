@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::common::{Rig, Running, describe, fail, pharos, stores, succeed};
+use crate::common::{Rig, Running, describe, fail, pharos, stores, succeed, until};
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageUrl};
 use pharos_index::{IndexChange, IndexDocument, Query};
@@ -491,14 +491,6 @@ fn a_killed_rebuild_leaves_consistent_stores() {
     assert!(findings.iter().all(|finding| finding["mended"] == true), "{findings:?}");
     assert_healthy(&data);
     assert_eq!(difference(&queries, &before, &answers(&data, &queries)), None);
-}
-
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !done() {
-        assert!(Instant::now() < deadline, "it never came true: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// Beside a running engine the doctor reports no false faults, and a backup is complete.

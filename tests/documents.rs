@@ -4,7 +4,11 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
-use crate::common::{TestFolder, pharos, succeed};
+use pharos_testweb::hostile::{HostileOptions, HostileWeb};
+use pharos_testweb::{ServeOptions, WebSpec};
+use serde_json::Value;
+
+use crate::common::{Rig, Running, TestFolder, pharos, succeed, until};
 
 const PDF: &[u8] = include_bytes!("../crates/pharos-html/tests/samples/lighthouse.pdf");
 
@@ -56,4 +60,62 @@ fn documents_are_found_by_their_text() {
     folder.file("docs.warc", [header.as_bytes(), &http, b"\r\n\r\n"].concat());
     succeed(&mut folder.on("data", &["import", "docs.warc"]));
     assert_eq!(folder.finds("data", "lamp paragraph"), ["http://docs.example/history.pdf"]);
+
+    folder.file("files/books/history.pdf", PDF);
+    succeed(&mut folder.on("more", &["import", "--base-url", "http://files.example", "files"]));
+    assert_eq!(folder.finds("more", "lamp paragraph"), ["http://files.example/books/history.pdf"]);
+}
+
+/// A signal ends the engine while a document is read. The document is neither lost nor given up.
+#[test]
+fn a_signal_does_not_wait_for_a_document() {
+    let spec = WebSpec { seed: 46, hosts: 1, pages: 3, ..WebSpec::default() };
+    let rig = Rig::new(spec, ServeOptions::default());
+    let web = rig.runtime.block_on(HostileWeb::start(HostileOptions::default())).unwrap();
+    let bomb = web.expectations().into_iter().find(|e| e.url.contains("//bomb-pdf.test")).unwrap().url;
+    let start = || {
+        let mut command = rig.crawl("up");
+        command.args(["--listen", "127.0.0.1:0"]).arg(&bomb);
+        for value in web.resolve_args() {
+            command.arg("--resolve").arg(value);
+        }
+        Running::start(&mut command)
+    };
+    let was_read = || {
+        let found = succeed(&mut rig.pharos(&["--json", "search", "site:bomb-pdf.test"]));
+        serde_json::from_str::<Value>(&found).unwrap()["total"] == 1
+    };
+
+    let mut up = start();
+    let mut reader = None;
+    until("a reader was started", || {
+        reader = reader_of(up.0.id());
+        reader.is_some()
+    });
+    up.signal("INT");
+    assert!(up.0.wait().unwrap().success());
+    assert!(!reads_a_document(reader.unwrap()), "the reader ends with its parent");
+    assert!(!was_read());
+
+    let mut up = start();
+    until("the document was read", was_read);
+    up.signal("INT");
+    assert!(up.0.wait().unwrap().success());
+    rig.runtime.block_on(web.stop());
+}
+
+/// Returns the process that reads a document for this one.
+fn reader_of(parent: u32) -> Option<u32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.find(|id| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let after_name = stat.rsplit_once(')').map_or("", |(_, after)| after);
+        after_name.split_whitespace().nth(1) == Some(&parent.to_string()) && reads_a_document(*id)
+    })
+}
+
+fn reads_a_document(process: u32) -> bool {
+    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).any(|argument| argument == b"--read-document")
 }

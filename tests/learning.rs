@@ -3,9 +3,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
 
-use crate::common::{Running, TestFolder, get, succeed};
+use crate::common::{Running, TestFolder, get, succeed, until};
 use serde_json::{Value, json};
 
 const PAGES: usize = 30;
@@ -68,14 +67,6 @@ fn same_everywhere(desk: &TestFolder, address: &str, size: usize, page: usize) -
     assert_eq!(urls(&command_line(desk, size, page)), found, "size {size}, page {page}");
     assert_eq!(result_page(address, size, page).1, found, "size {size}, page {page}");
     found
-}
-
-fn until(what: &str, is_true: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !is_true() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
 }
 
 fn click(address: &str, impression: &str, rank: usize) {

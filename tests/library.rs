@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use crate::common::{Rig, Running, encode, get, succeed};
+use crate::common::{Rig, Running, encode, get, succeed, until};
 use pharos_store::{RawResponse, RecordContent, StoredRecord};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
@@ -173,12 +172,4 @@ fn old_versions_are_dropped_but_still_listed() {
     assert_eq!(kept()[1..], ["\"dropped\"", "\"dropped\""]);
     assert!(succeed(&mut on(&["search", "lighthouse"])).contains(url));
     succeed(&mut on(&["doctor"]));
-}
-
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !done() {
-        assert!(Instant::now() < deadline, "waited too long until {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }

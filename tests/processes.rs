@@ -1,24 +1,15 @@
 //! Several processes on one data directory: one owner, any number of readers, one builder.
 
 use std::fs::{self, File};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::common::{Rig, Running, encode, fail, get, long, succeed};
+use crate::common::{Rig, Running, encode, fail, get, long, succeed, until};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
 fn slow_web(seed: u64) -> Rig {
     let options = ServeOptions { latency: Duration::from_millis(100), ..ServeOptions::default() };
     Rig::new(WebSpec { seed, pages: 400, ..WebSpec::default() }, options)
-}
-
-/// Polls until the condition is true; the deadline only ends a broken test.
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !done() {
-        assert!(Instant::now() < deadline, "it never came true: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 fn total(address: &str, query: &str) -> u64 {

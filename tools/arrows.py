@@ -25,7 +25,7 @@ ALLOWED = {
     "pharos-query": {"pharos-text", "pharos-index", "pharos-graph", "pharos-learn", "pharos-mining"},
     "pharos-engine": {"pharos-crawl", "pharos-html", "pharos-text", "pharos-store", "pharos-graph",
                       "pharos-index", "pharos-mining"},
-    "pharos-web": {"pharos-store", "pharos-html", "pharos-query", "pharos-mining", "pharos-engine"},
+    "pharos-web": {"pharos-text", "pharos-store", "pharos-html", "pharos-query", "pharos-mining", "pharos-engine"},
     "pharos-testweb": set(),
     "pharos": {ANY},
 }

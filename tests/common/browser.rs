@@ -17,7 +17,7 @@ use thirtyfour::extensions::query::ElementPollerWithTimeout;
 use thirtyfour::prelude::*;
 use tokio::runtime::Runtime;
 
-use crate::common::{Running, get, pharos};
+use crate::common::{Running, get, pharos, until};
 
 /// Time limit of every wait: long enough for a busy machine, and reached only if a test fails.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -463,16 +463,6 @@ pub fn language(browser: &Browser) -> String {
 pub fn count(line: &str) -> u64 {
     let digits: String = line.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or_else(|_| panic!("no number in {line:?}"))
-}
-
-/// Polls until the condition is true.
-#[track_caller]
-pub fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + TIME_LIMIT;
-    while !done() {
-        assert!(Instant::now() < deadline, "timed out: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// Checks for a second that a condition stays true. A slow machine may miss a violation, but reports no false one.

@@ -23,10 +23,10 @@ pub use value::{
     ScoreCombination, SettingValue, StrategyName, SubmissionPolicy,
 };
 
-/// A configuration key with its meaning, as printed by `pharos config`.
+/// A configuration key or section with its meaning, as printed by `pharos config`.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigKey {
-    /// `section.name`.
+    /// `section.name`, or the name of a section.
     pub name: &'static str,
     pub meaning: &'static str,
 }
@@ -91,6 +91,18 @@ macro_rules! settings {
             name: concat!(stringify!($section), ".", stringify!($key)),
             meaning: concat!($($doc),+),
         }, )+ )+ ];
+
+        /// All sections of the configuration.
+        pub const SECTIONS: &[ConfigKey] =
+            &[ $( ConfigKey { name: stringify!($section), meaning: concat!($($section_doc),+) }, )+ ];
+
+        /// Returns the valid values of a key if they are few and have names.
+        pub fn choices(name: &str) -> &'static [&'static str] {
+            match name {
+                $( $( concat!(stringify!($section), ".", stringify!($key)) => <$kind as SettingValue>::choices(), )+ )+
+                _ => &[],
+            }
+        }
 
         impl Config {
             /// Returns the value of a key as TOML.

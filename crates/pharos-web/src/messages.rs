@@ -1,5 +1,7 @@
 //! Texts of the user interface in all languages.
 
+mod language_names;
+
 use std::time::Duration;
 
 use pharos_core::Timestamp;
@@ -132,6 +134,7 @@ messages! { Messages {
     found_about: "About {} results", "约 {} 条结果";
     found_page: "page {} of {}", "第 {} 页，共 {} 页";
     milliseconds: "{} ms", "{} 毫秒";
+    under_a_millisecond: "under 1 ms", "不到 1 毫秒";
     seconds: "{} s", "{} 秒";
     understood: "Interpretation of the query", "对查询的理解";
     results: "Results", "搜索结果";
@@ -190,7 +193,7 @@ messages! { Messages {
     no_version_text: "The page was not stored at that time, or the version is no longer stored. The newest version is here:",
         "当时还没有保存这个网页，或者该版本已不再保存。最新的版本在这里：";
     snapshot_words: "Search words:", "搜索词：";
-    snapshot_absent: "not found in the page", "网页中没有这个词";
+    snapshot_absent: "Not in the page:", "网页中没有：";
     snapshot_empty: "This file has no content that can be displayed here.", "这个文件没有可以在此显示的内容。";
     stored_page: "Stored page", "网页快照内容";
     not_in_library_title: "This page is not in the library", "网页库中没有这个网页";
@@ -238,8 +241,6 @@ messages! { Messages {
     type_topic: "topic page", "主题型网页";
     type_hub: "hub page", "枢纽型网页";
     type_picture: "picture page", "图片型网页";
-    in_english: "English", "英文";
-    in_chinese: "Chinese", "中文";
     fact_charset: "Charset", "字符集";
     fact_published: "Published", "发布日期";
     fact_author: "Author", "作者";
@@ -479,7 +480,8 @@ impl Messages {
         match millis {
             m if m >= 1000.0 => fill(self.seconds, &[&format!("{:.1}", m / 1000.0)]),
             m if m >= 10.0 => fill(self.milliseconds, &[&format!("{m:.0}")]),
-            m => fill(self.milliseconds, &[&format!("{:.1}", m.max(0.0))]),
+            m if m >= 1.0 => fill(self.milliseconds, &[&format!("{m:.1}")]),
+            _ => self.under_a_millisecond.to_string(),
         }
     }
 }
@@ -543,8 +545,10 @@ mod tests {
         assert_eq!(EN.result_count(1, true), "1 result");
         assert_eq!(EN.result_count(12_345, false), "About 12,345 results");
         assert_eq!(ZH.result_count(3, true), "3 条结果");
-        assert_eq!(EN.search_time(0.42), "0.4 ms");
-        assert_eq!(EN.search_time(f64::NAN), "0.0 ms");
+        assert_eq!(
+            [0.42, 3.25, f64::NAN].map(|ms| EN.search_time(ms)),
+            ["under 1 ms", "3.2 ms", "under 1 ms"]
+        );
         assert_eq!(ZH.search_time(1234.0), "1.2 秒");
         let spans = [0, 1, 59, 60, 90, 3600, 86_400, 7 * 86_400].map(|s| EN.duration(Duration::from_secs(s)));
         assert_eq!(spans, ["0 s", "1 s", "59 s", "1 min", "90 s", "1 h", "24 h", "7 days"]);

@@ -32,6 +32,7 @@
     const points = values.map((value, n) => first + n + "," + (60 - Math.min(1, Math.max(0, value / top)) * 56 - 2).toFixed(1));
     chart.line.setAttribute("points", points.join(" "));
     chart.area.setAttribute("points", points.length ? first + ",60 " + points.join(" ") + " 299,60" : "");
+    chart.figure.querySelector("[data-top-label]").textContent = format(top, chart.unit);
   };
   const take = sample => {
     const box = document.querySelector("[data-state]");
@@ -76,6 +77,107 @@
     };
     setTimeout(() => reload(part.id), Number(part.dataset.refresh) * 1000);
   }
+
+  // Announcements, read out by screen readers.
+  const news = document.querySelector("[data-news]");
+  const announce = (text, href, label) => {
+    const line = document.createElement("p");
+    line.className = "said";
+    line.append(text);
+    if (href) {
+      const link = document.createElement("a");
+      link.href = href;
+      link.textContent = label;
+      line.append(" ", link);
+    }
+    news.replaceChildren(line);
+  };
+
+  // Typed text survives a refused action and the end of the session: this tab keeps it until the next page load.
+  const place = "pharos-desk-typed " + location.pathname + location.search;
+  const forms = [...document.querySelectorAll("main form[method=post]")];
+  const fields = forms.flatMap(form => [...form.elements]).filter(field =>
+    field.name && field.name !== "sure" && !["hidden", "password", "submit", "button", "file"].includes(field.type));
+  const isBox = field => field.type === "checkbox" || field.type === "radio";
+  // The new value of a field, or null if it was not changed.
+  const typedValue = field => {
+    if (isBox(field)) return field.checked === field.defaultChecked ? null : field.checked;
+    const chosen = field.options && ([...field.options].find(option => option.defaultSelected) ?? field.options[0])?.value;
+    return field.value === (chosen ?? field.defaultValue) ? null : field.value;
+  };
+  const keepTyped = () => {
+    try { sessionStorage.setItem(place, JSON.stringify(fields.map(typedValue))) } catch { /* storage is full or not available */ }
+  };
+  const restoreTyped = () => {
+    let typed = null;
+    try {
+      typed = JSON.parse(sessionStorage.getItem(place));
+      sessionStorage.removeItem(place);
+    } catch { /* nothing kept */ }
+    if (!Array.isArray(typed) || typed.length !== fields.length || document.querySelector(".said.good")) return;
+    let isRestored = false;
+    fields.forEach((field, n) => {
+      if (field.readOnly || field.disabled || typeof typed[n] !== (isBox(field) ? "boolean" : "string")) return;
+      if (isBox(field)) field.checked = typed[n]; else field.value = typed[n];
+      isRestored ||= typedValue(field) !== null;
+    });
+    if (isRestored) announce(news.dataset.restored);
+  };
+  if (news) {
+    restoreTyped();
+    for (const form of forms) form.addEventListener("submit", keepTyped);
+    const login = "/admin/login?next=" + encodeURIComponent(location.pathname + location.search);
+    let lastBuild;
+    const check = async () => {
+      if (document.visibilityState !== "visible") return;
+      try {
+        const answer = await fetch(news.dataset.news, { redirect: "manual" });
+        if (answer.type === "opaqueredirect") {
+          clearInterval(timer);
+          keepTyped();
+          announce(news.dataset.over, login, news.dataset.logIn);
+        } else if (answer.ok) {
+          const { last_build: build } = await answer.json();
+          if (lastBuild !== undefined && build && build !== lastBuild) {
+            announce(build, "/admin/index", news.dataset.index);
+            if (new Date().getTimezoneOffset() !== 0) localTimes(news);
+          }
+          lastBuild = build;
+        }
+      } catch { /* the server is unreachable: ask again later */ }
+    };
+    const timer = setInterval(check, 5000);
+    check();
+    document.addEventListener("visibilitychange", check);
+  }
+
+  // Times are written in UTC; people read them in the time zone of their browser.
+  const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+  const UTC = /(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}), (\d\d):(\d\d) UTC|(\d{4})年(\d{1,2})月(\d{1,2})日 (\d\d):(\d\d) UTC/g;
+  function localTimes(part) {
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("textarea, pre, code, option, .log")) texts.push(walker.currentNode);
+    for (const text of texts) {
+      const parts = [];
+      let end = 0;
+      for (const found of text.data.matchAll(UTC)) {
+        const [, day, month, year, hour, minute, zhYear, zhMonth, zhDay, zhHour, zhMinute] = found;
+        const at = new Date(year ? Date.UTC(year, MONTHS.indexOf(month), day, hour, minute) : Date.UTC(zhYear, zhMonth - 1, zhDay, zhHour, zhMinute));
+        const clock = at.toTimeString().slice(0, 5);
+        const time = document.createElement("time");
+        time.dateTime = at.toISOString();
+        time.title = found[0];
+        time.textContent = year ? `${at.getDate()} ${MONTHS[at.getMonth()]} ${at.getFullYear()}, ${clock}`
+          : `${at.getFullYear()}年${at.getMonth() + 1}月${at.getDate()}日 ${clock}`;
+        parts.push(text.data.slice(end, found.index), time);
+        end = found.index + found[0].length;
+      }
+      if (parts.length) text.replaceWith(...parts, text.data.slice(end));
+    }
+  }
+  const desk = document.querySelector(".desk main");
+  if (desk && new Date().getTimezoneOffset() !== 0) localTimes(desk);
 
   // "Select all".
   for (const button of document.querySelectorAll("[data-all]")) {

@@ -52,13 +52,22 @@
       // Without the field if the user returns to the page.
       setTimeout(() => from.remove());
     };
+    // A suggestion as nodes, with the typed text marked. Pinyin is part of no suggestion.
+    const withTypedPart = (text) => {
+      const [lower, part] = [text.toLowerCase(), typed.trim().toLowerCase()];
+      const start = lower.length === text.length && part ? lower.indexOf(part) : -1;
+      if (start < 0) return [text];
+      const mark = document.createElement("mark");
+      mark.textContent = text.slice(start, start + part.length);
+      return [text.slice(0, start), mark, text.slice(start + part.length)];
+    };
     const show = (texts) => {
       list.replaceChildren(...texts.map((text, n) => {
         const option = document.createElement("li");
         option.id = `suggestion-${n}`;
         option.setAttribute("role", "option");
         option.setAttribute("aria-selected", "false");
-        option.textContent = text;
+        option.append(...withTypedPart(text));
         return option;
       }));
       at = -1;
@@ -168,12 +177,24 @@
     action();
   });
 
-  // Menus close on a click elsewhere.
+  // Filters: menus that close on a click elsewhere; on wide screens, open lists beside the results.
+  const isWide = matchMedia("(min-width: 80rem)");
+  const arrangeFilters = () => {
+    for (const menu of $$(".filters details")) {
+      // Of the menus with the same name, only one can be open.
+      if (isWide.matches) menu.removeAttribute("name");
+      else menu.setAttribute("name", "filter");
+      menu.open = isWide.matches;
+    }
+  };
+  isWide.addEventListener("change", arrangeFilters);
+  if (isWide.matches) arrangeFilters();
   document.addEventListener("click", (event) => {
+    if (isWide.matches) return;
     for (const menu of $$(".filters details[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
   document.addEventListener("keydown", (event) => {
-    const menu = event.key === "Escape" && event.target.closest?.(".filters details[open]");
+    const menu = !isWide.matches && event.key === "Escape" && event.target.closest?.(".filters details[open]");
     if (menu) { menu.open = false; $("summary", menu).focus(); }
   });
 

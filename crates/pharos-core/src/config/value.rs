@@ -16,6 +16,10 @@ pub trait SettingValue: Sized {
     fn from_toml(value: &DeValue<'_>) -> Option<Self>;
     /// Formats the value as TOML.
     fn to_toml(&self) -> String;
+    /// Returns all valid values if they are few and have names.
+    fn choices() -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// Converts a TOML string with `from_text`.
@@ -56,6 +60,9 @@ impl SettingValue for bool {
     }
     fn to_toml(&self) -> String {
         self.to_string()
+    }
+    fn choices() -> &'static [&'static str] {
+        &["true", "false"]
     }
 }
 
@@ -245,6 +252,9 @@ macro_rules! choice {
             }
             fn to_toml(&self) -> String {
                 format!("\"{self}\"")
+            }
+            fn choices() -> &'static [&'static str] {
+                &[$( $word, )+]
             }
         }
     };

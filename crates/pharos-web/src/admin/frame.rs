@@ -16,7 +16,7 @@ use crate::state::AppState;
 type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const NAV_PAGES: [(&str, PageName); 13] = [
+const NAV_PAGES: [(&str, PageName); 14] = [
     ("/admin", |messages| messages.overview),
     ("/admin/crawl", |messages| messages.crawl),
     ("/admin/sites", |messages| messages.sites),
@@ -24,6 +24,7 @@ const NAV_PAGES: [(&str, PageName); 13] = [
     ("/admin/trouble", |messages| messages.trouble),
     ("/admin/submissions", |messages| messages.submissions),
     ("/admin/index", |messages| messages.index),
+    ("/admin/words", |messages| messages.words),
     ("/admin/machine", |messages| messages.machine),
     ("/admin/queries", |messages| messages.queries),
     ("/admin/settings", |messages| messages.settings),

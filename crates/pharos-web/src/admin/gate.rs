@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use url::Url;
+use url::{Position, Url};
 
 use super::frame::{DeskFrame, message_page};
 use super::messages::DeskMessages;
@@ -107,14 +107,18 @@ pub(super) async fn require_login(State(app): State<AppState>, mut request: Requ
     }
     let messages = DeskMessages::for_lang(visitor.lang);
     let frame = DeskFrame::logged_out(&app, &visitor);
-    let to_login = Some((LOGIN, messages.log_in));
+    // Back to the page with the form, which restores what was typed.
+    let from = Some(&visitor.client.referrer).filter(|_| visitor.client.is_from_here);
+    let from = from.and_then(|url| Url::parse(url).ok());
+    let next = from.and_then(|url| next_page(&url[Position::BeforePath..Position::AfterQuery]));
+    let to_login = link(LOGIN, next.as_deref().map(|next| ("next", next)));
     message_page(
         frame,
         &visitor,
         StatusCode::FORBIDDEN,
         messages.session_over_title,
         messages.session_over_text,
-        to_login,
+        Some((&to_login, messages.log_in)),
     )
 }
 
@@ -134,7 +138,7 @@ pub(super) fn next_page(requested: &str) -> Option<String> {
     let is_page = (path == HOME || path.starts_with("/admin/"))
         && ![LOGIN, SETUP, "/admin/logout"].contains(&path)
         && url.host_str() == base.host_str();
-    is_page.then(|| url[url::Position::BeforePath..url::Position::AfterQuery].to_string())
+    is_page.then(|| url[Position::BeforePath..Position::AfterQuery].to_string())
 }
 
 fn deny_access(app: &AppState, visitor: &Visitor, denied: AccessDenied) -> Response {

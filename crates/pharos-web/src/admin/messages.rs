@@ -15,6 +15,7 @@ messages! { DeskMessages {
     trouble: "Problems", "问题网页";
     submissions: "Submissions", "提交";
     index: "Index", "索引";
+    words: "Words", "词典";
     machine: "Machine", "机器状态";
     queries: "Queries", "查询";
     settings: "Settings", "设置";
@@ -40,7 +41,10 @@ messages! { DeskMessages {
     login_set_up: "Set it up", "开始设置";
     too_many_tries: "Too many attempts. Please wait {} seconds.", "尝试次数过多，请等待 {} 秒后再试。";
     session_over_title: "Please log in again", "请重新登录";
-    session_over_text: "Your session has ended. Nothing was changed.", "您的登录已失效，操作没有执行。";
+    session_over_text: "Your session has ended. Nothing was changed. After you log in again, the form contains what you had typed.",
+        "您的登录已失效，操作没有执行。重新登录后，表单中会保留您填写的内容。";
+    session_is_over: "Your session has ended. What you typed on this page is kept.", "您的登录已失效。您在本页填写的内容会保留。";
+    typed_text_restored: "What you had typed was restored. It has not been saved yet.", "已恢复您填写的内容，尚未保存。";
 
     setup_title: "Set up the operator’s desk", "设置控制台";
     setup_text: "The first operator has full access and can add others later.", "第一位管理员拥有完全权限，之后可以添加其他管理员。";

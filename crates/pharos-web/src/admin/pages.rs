@@ -12,11 +12,13 @@ mod generations;
 mod logs;
 mod machine;
 mod messages;
+mod news;
 mod operators;
 mod overview;
 mod page_report;
 mod params;
 mod queries;
+mod setting_texts;
 mod settings;
 mod settings_file;
 mod site;
@@ -24,6 +26,7 @@ mod sites;
 mod stream;
 mod submissions;
 mod trouble;
+mod words;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -35,6 +38,7 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/admin", get(overview::overview))
         .route("/admin/live", get(stream::live))
+        .route("/admin/news", get(news::news))
         .route("/admin/crawl", get(crawl::crawl))
         .route("/admin/crawl/seeds", post(crawl::add_seeds))
         .route("/admin/crawl/rules", post(crawl::set_rules))
@@ -49,6 +53,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/trouble/retry", post(trouble::retry))
         .route("/admin/submissions", get(submissions::submissions))
         .route("/admin/submissions/decide", post(submissions::decide))
+        .route("/admin/words", get(words::words))
+        .route("/admin/words/{what}", post(words::act))
         .route("/admin/index", get(generations::index))
         .route("/admin/index/{what}", post(generations::act))
         .route("/admin/machine", get(machine::machine))

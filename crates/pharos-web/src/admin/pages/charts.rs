@@ -11,8 +11,9 @@ pub(crate) struct Chart {
     pub(crate) unit: &'static str,
     /// Latest value, formatted.
     pub(crate) now: String,
-    /// Value at the upper edge.
+    /// Value at the upper edge, and as it is shown.
     pub(crate) top: f64,
+    pub(crate) top_label: String,
     pub(crate) line: String,
     pub(crate) area: String,
 }
@@ -42,7 +43,8 @@ impl Chart {
             format!("{first},{HEIGHT} {line}{},{HEIGHT}", first + values.len() - 1)
         };
         let now = format_value(values.last().copied().unwrap_or_default(), unit);
-        Self { name, title, unit, now, top, line: line.trim_end().to_string(), area }
+        let top_label = format_value(top, unit);
+        Self { name, title, unit, now, top, top_label, line: line.trim_end().to_string(), area }
     }
 }
 
@@ -80,7 +82,7 @@ mod tests {
         let chart = Chart::new("pages", "Pages", "count", &[0.0, 5.0, 10.0]);
         assert_eq!(chart.line, "297,58.0 298,30.0 299,2.0");
         assert_eq!(chart.area, "297,60 297,58.0 298,30.0 299,2.0 299,60");
-        assert_eq!(chart.now, "10");
+        assert_eq!((chart.now.as_str(), chart.top_label.as_str()), ("10", "10"));
         let many = Chart::new("pages", "Pages", "count", &vec![1.0; 1000]);
         assert!(many.line.starts_with("0,2.0 ") && many.line.ends_with("299,2.0"));
         assert_eq!(Chart::new("pages", "Pages", "count", &[]).area, "");

@@ -16,6 +16,7 @@ use super::commands::{change_rules, change_settings, execute, record_and_redirec
 use super::messages::PageMessages;
 use super::settings_file::{SettingEdit, format_setting};
 use crate::admin::action::Action;
+use crate::admin::action_log::ActionOutcome;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
 use crate::messages::fill;
@@ -109,32 +110,46 @@ fn unquote(toml: &str) -> String {
 pub(crate) async fn add_seeds(action: Action) -> Response {
     let m = PageMessages::for_lang(action.visitor.lang);
     let typed = action.form.text("seeds").to_string();
-    let lines = typed
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .take(MAX_SEEDS);
-    let parsed: Result<Vec<PageUrl>, String> = lines
-        .map(|line| {
-            let address = if line.contains("://") { line.to_string() } else { format!("https://{line}") };
-            PageUrl::parse(&address).map_err(|error| error.to_string())
-        })
-        .collect();
-    let done = match parsed {
-        Err(error) => Err(error),
-        Ok(seeds) if seeds.is_empty() => Err(m.no_address.to_string()),
-        Ok(seeds) => execute(&action.app, Order::Add(seeds)).await,
+    let (seeds, invalid) = parse_seeds(&typed);
+    let added = seeds.len();
+    let done = if seeds.is_empty() {
+        Err(if invalid.is_empty() { m.no_address.to_string() } else { not_added(m, 0, &invalid) })
+    } else {
+        execute(&action.app, Order::Add(seeds)).await
     };
-    record_and_redirect(
-        &action,
-        "crawl.seeds",
-        typed.lines().next().unwrap_or_default(),
-        &typed,
-        done,
-        PATH,
-        m.did_add,
-    )
-    .await
+    let first = typed.lines().next().unwrap_or_default();
+    if done.is_ok() && !invalid.is_empty() {
+        action.record("crawl.seeds", first, &typed, ActionOutcome::Done).await;
+        return action.fail(PATH, not_added(m, added, &invalid));
+    }
+    record_and_redirect(&action, "crawl.seeds", first, &typed, done, PATH, m.did_add).await
+}
+
+/// Returns the URLs in a text with one URL per line, and the lines that are not valid.
+fn parse_seeds(typed: &str) -> (Vec<PageUrl>, Vec<&str>) {
+    let lines = typed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let (mut seeds, mut invalid) = (Vec::new(), Vec::new());
+    for line in lines.take(MAX_SEEDS) {
+        let address = if line.contains("://") { line.to_string() } else { format!("https://{line}") };
+        match PageUrl::parse(&address) {
+            Ok(url) => seeds.push(url),
+            Err(_) => invalid.push(line),
+        }
+    }
+    (seeds, invalid)
+}
+
+/// Says which lines were not added, and how many were.
+fn not_added(m: &PageMessages, added: usize, invalid: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    const SHOWN_CHARS: usize = 80;
+    let shorten = |line: &&str| format!("`{}`", line.chars().take(SHOWN_CHARS).collect::<String>());
+    let shown: Vec<String> = invalid.iter().take(SHOWN).map(shorten).collect();
+    let mut text = fill(m.seeds_not_added, &[&added.to_string(), &shown.join(", ")]);
+    if invalid.len() > SHOWN {
+        text = format!("{text} {}", fill(m.and_more, &[&(invalid.len() - SHOWN).to_string()]));
+    }
+    text
 }
 
 /// `POST /admin/crawl/rules`: changes the crawl rules.
@@ -230,4 +245,22 @@ async fn record_rules(action: &Action, keys: Vec<&'static str>) -> Result<(), St
 /// Normalises the line ends of form fields.
 fn normalize_lines(value: &str) -> String {
     value.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::Lang;
+
+    #[test]
+    fn good_seeds_are_taken_and_bad_lines_are_listed() {
+        let typed = "https://a.example/\r\n\n# a comment\n  b.example/x \nhttp://\nftp://c.example/\n";
+        let (seeds, invalid) = parse_seeds(typed);
+        let seeds: Vec<&str> = seeds.iter().map(PageUrl::as_str).collect();
+        assert_eq!(seeds, ["https://a.example/", "https://b.example/x"]);
+        assert_eq!(invalid, ["http://", "ftp://c.example/"]);
+        let m = PageMessages::for_lang(Lang::En);
+        assert_eq!(not_added(m, 2, &invalid), "2 added. Not valid URLs: `http://`, `ftp://c.example/`");
+        assert!(not_added(m, 0, &["x y"; 7]).ends_with("and 2 more"));
+    }
 }

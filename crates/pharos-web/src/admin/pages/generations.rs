@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use pharos_core::Timestamp;
 use pharos_engine::build::history::BuildProgress;
 use pharos_engine::build::runner::BuildStatus;
 use pharos_engine::status::index_status::{GenerationStatus, IndexStatus};
@@ -51,13 +52,13 @@ struct GenerationRow {
 
 /// The running build of this process and the result of the last one.
 #[derive(Default)]
-struct BuildView {
+pub(super) struct BuildView {
     is_running: bool,
     is_stopping: bool,
     step: String,
     /// Progress of the step in percent, if it can be computed.
     done: Option<u64>,
-    last: Option<String>,
+    pub(super) last: Option<String>,
 }
 
 /// `/admin/index`.
@@ -72,7 +73,7 @@ pub(crate) async fn index(
     let open = status.latest.last().map(|open| open.number);
     let IndexStatus { history, latest, previous, refused, searchable, bytes: size, .. } = status;
     let row = |generation: &GenerationStatus| {
-        GenerationRow::new(generation, m, generation.kind == "latest" && Some(generation.number) == open)
+        GenerationRow::new(generation, lang, generation.kind == "latest" && Some(generation.number) == open)
     };
     let page = IndexPage {
         frame: DeskFrame::new(&app, &visitor, &operator),
@@ -80,10 +81,10 @@ pub(crate) async fn index(
         searchable: grouped(searchable),
         size: format_bytes(size as f64),
         rows: history.iter().chain(&latest).map(row).collect(),
-        previous: previous.iter().map(|generation| GenerationRow::new(generation, m, false)).collect(),
+        previous: previous.iter().map(|generation| GenerationRow::new(generation, lang, false)).collect(),
         refused,
         latest_share: status.latest_share.map(|share| format!("{:.1} %", 100.0 * share)),
-        next_build: status.next_build,
+        next_build: status.next_build.map(|at| date_time(&at, lang)),
         is_built_elsewhere: status.building && !build.is_running,
         unfinished: status.unfinished.filter(|_| !status.building).map(|build| grouped(build.saved)),
         build,
@@ -92,20 +93,26 @@ pub(crate) async fn index(
 }
 
 impl GenerationRow {
-    fn new(generation: &GenerationStatus, m: &'static PageMessages, is_open: bool) -> Self {
+    fn new(generation: &GenerationStatus, lang: Lang, is_open: bool) -> Self {
+        let m = PageMessages::for_lang(lang);
         Self {
             kind: if generation.kind == "history" { m.history } else { m.latest },
             number: generation.number,
             pages: grouped(generation.pages),
             size: format_bytes(generation.bytes as f64),
-            since: generation.since.clone().unwrap_or_default(),
+            since: generation.since.as_deref().map(|at| date_time(at, lang)).unwrap_or_default(),
             is_open,
         }
     }
 }
 
+/// Formats a time of the status of the index.
+fn date_time(at: &str, lang: Lang) -> String {
+    Timestamp::parse(at).map_or_else(|| at.to_string(), |at| lang.date_time(at))
+}
+
 impl BuildView {
-    fn new(state: &BuildStatus, m: &'static PageMessages, lang: Lang) -> Self {
+    pub(super) fn new(state: &BuildStatus, m: &'static PageMessages, lang: Lang) -> Self {
         let last = state.last.as_ref().map(|(at, built)| match built {
             Ok(built) => fill(
                 m.last_built,

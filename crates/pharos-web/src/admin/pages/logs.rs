@@ -1,4 +1,4 @@
-//! `/admin/logs`: the end of a log file, optionally only the lines that contain a text.
+//! `/admin/logs`: the end of a log file, optionally only the lines that contain a text or report a problem.
 
 use askama::Template;
 use axum::extract::State;
@@ -35,8 +35,52 @@ struct LogsPage {
     files: Vec<LogFileOption>,
     chosen: String,
     contains: String,
-    lines: Vec<String>,
+    levels: Vec<(&'static str, &'static str, bool)>,
+    lines: Vec<LogLine>,
     summary: String,
+}
+
+/// A line of a log as shown.
+struct LogLine {
+    text: String,
+    /// CSS class.
+    level: &'static str,
+}
+
+/// Severity of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LogLevel {
+    Normal,
+    /// The request was refused, or led to nothing (status 4xx).
+    Warning,
+    /// The request failed (no response, or status 5xx).
+    Error,
+}
+
+impl LogLevel {
+    const NAMES: [(&'static str, LogLevel); 3] =
+        [("all", Self::Normal), ("warnings", Self::Warning), ("errors", Self::Error)];
+
+    /// Determines the severity of a line of the crawl log, or of a log in JSON.
+    fn of(line: &str) -> Self {
+        let status = match line.strip_prefix('{') {
+            Some(json) => json.split_once("\"status\":").map_or("", |(_, rest)| rest),
+            None => line.split_whitespace().nth(1).unwrap_or_default(),
+        };
+        match status.as_bytes() {
+            [b'4', b'0'..=b'9', b'0'..=b'9', ..] | b"no" => Self::Warning,
+            [b'5', b'0'..=b'9', b'0'..=b'9', ..] | b"---" => Self::Error,
+            _ => Self::Normal,
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Self::Normal => "",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
 }
 
 struct LogFileOption {
@@ -48,7 +92,7 @@ struct LogFileOption {
 /// Name and size of the log files.
 type LogFiles = Vec<(String, u64)>;
 
-/// `/admin/logs?file=…&q=…`.
+/// `/admin/logs?file=…&q=…&level=…`.
 pub(crate) async fn logs(
     State(app): State<AppState>,
     visitor: Visitor,
@@ -58,6 +102,8 @@ pub(crate) async fn logs(
     let requested = visitor.param("file").map(ToString::to_string);
     let contains = params::text(&visitor, "q", MAX_FILTER_LENGTH);
     let word = contains.clone();
+    let (level_name, level) =
+        params::choice(&visitor, "level", &LogLevel::NAMES).unwrap_or(LogLevel::NAMES[0]);
     let (files, chosen, lines) = spawn_blocking(&app, move |service| {
         let dir = service.data.logs();
         let files = list_logs(&dir);
@@ -72,11 +118,17 @@ pub(crate) async fn logs(
             tail(&dir.join(&chosen), MAX_READ).unwrap_or_default()
         };
         let lower = word.to_lowercase();
-        let matching =
-            text.lines().rev().filter(|line| lower.is_empty() || line.to_lowercase().contains(&lower));
-        let lines: Vec<String> =
-            matching.take(MAX_LINES).map(|line| line.chars().take(MAX_LINE_LENGTH).collect()).collect();
-        Ok((files, chosen, lines))
+        let matching = text
+            .lines()
+            .rev()
+            .filter(|line| lower.is_empty() || line.to_lowercase().contains(&lower))
+            .map(|line| (line, LogLevel::of(line)))
+            .filter(|(_, of_line)| *of_line >= level);
+        let lines = matching.take(MAX_LINES).map(|(line, level)| LogLine {
+            text: line.chars().take(MAX_LINE_LENGTH).collect(),
+            level: level.class(),
+        });
+        Ok((files, chosen, lines.collect::<Vec<_>>()))
     })
     .await?;
     let page = LogsPage {
@@ -91,6 +143,9 @@ pub(crate) async fn logs(
                 name,
             })
             .collect(),
+        levels: [("all", m.all_levels), ("warnings", m.warnings), ("errors", m.errors)]
+            .map(|(name, text)| (name, text, name == level_name))
+            .into(),
         summary: fill(m.lines_shown, &[&lines.len().to_string()]),
         chosen,
         contains,
@@ -114,4 +169,28 @@ fn list_logs(dir: &std::path::Path) -> LogFiles {
     };
     files.sort_by(|(a, _), (b, _)| day(b).cmp(&day(a)).then_with(|| a.cmp(b)));
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_levels() {
+        for (line, level) in [
+            ("2026-01-31T08:15:02.120Z  200     34127 B  d2  http://a.example/500", LogLevel::Normal),
+            ("2026-01-31T08:15:02.120Z  404      127 B  d2  http://a.example/", LogLevel::Warning),
+            (
+                "2026-01-31T08:15:02.120Z  no         0 B  d2  http://a.example/  robots.txt",
+                LogLevel::Warning,
+            ),
+            ("2026-01-31T08:15:02.120Z  503        0 B  d2  http://a.example/", LogLevel::Error),
+            ("2026-01-31T08:15:02.120Z  ---        0 B  d2  http://a.example/  timed out", LogLevel::Error),
+            ("{\"at\":\"2026-01-31T08:15:02.120Z\",\"route\":\"/search\",\"status\":503}", LogLevel::Error),
+            ("{\"at\":\"2026-01-31T08:15:02.120Z\",\"query\":\"404\"}", LogLevel::Normal),
+            ("", LogLevel::Normal),
+        ] {
+            assert_eq!(LogLevel::of(line), level, "{line}");
+        }
+    }
 }

@@ -33,6 +33,7 @@ messages! { PageMessages {
     nothing_chosen: "Nothing is selected", "没有选择任何项目";
     nothing_yet: "Nothing yet", "暂无";
     now: "Now", "当前";
+    five_minutes_ago: "5 minutes ago", "5 分钟前";
 
     live_figures: "Live metrics", "实时数据";
     collection: "Collection", "数据概况";
@@ -81,6 +82,7 @@ messages! { PageMessages {
     and_more: "and {} more", "以及另外 {} 个";
     add_seeds: "Add seeds", "添加种子网页";
     add_seeds_hint: "One URL per line.", "每行一个网址。";
+    seeds_not_added: "{} added. Not valid URLs: {}", "已添加 {} 个。无效的网址：{}";
     did_add: "Added: the pages are fetched as soon as politeness allows", "已添加：在礼貌规则允许时尽快抓取";
     rules_title: "Crawl rules", "抓取规则";
     scope: "Follow links", "跟踪链接的范围";
@@ -226,11 +228,29 @@ messages! { PageMessages {
     no_submissions: "No submission is awaiting a decision.", "没有待处理的提交。";
     accept: "Accept", "接受";
     refuse: "Refuse", "拒绝";
+    decision: "Decision", "处理";
+    accept_selected: "Accept selected", "接受所选";
+    refuse_selected: "Refuse selected", "拒绝所选";
     accepted: "accepted", "已接受";
     was_refused: "refused", "已拒绝";
     decided: "Decided", "已处理";
     did_accept: "{} accepted: they will be fetched soon", "已接受 {} 个，即将抓取";
     did_refuse: "{} refused", "已拒绝 {} 个";
+
+    words_intro: "Words of this installation that the general dictionary lacks. Queries use them immediately; the next index build segments all pages with them.",
+        "通用词典之外、本站自有的词。查询立即使用；下次构建索引时，所有网页都按它们重新分词。";
+    add_words: "Add words, one per line", "添加词，每行一个";
+    word: "Word", "词";
+    word_base: "word", "基本词";
+    word_extension: "name composed of words", "由词组成的名称";
+    word_automatic: "automatic", "自动判断";
+    word_kinds_hint: "A word is never split. A name, such as 国家图书馆, is found as a whole and by its parts.",
+        "基本词不会再被切分；由词组成的名称（如国家图书馆）既可整体搜索，也可按组成部分搜索。";
+    frequency: "Frequency", "频率";
+    word_source: "Source", "来源";
+    words_found: "{} words", "{} 个词";
+    words_changed: "{} words changed", "已修改 {} 个词";
+    remove_words: "Remove selected words", "移除所选的词";
 
     index_intro: "Fetched pages enter “latest” within seconds. A build creates a new “history” of all pages and recomputes links, ranks and duplicates.",
         "抓取的网页几秒内进入最新库（latest）。构建会生成新的历史库（history），并重新计算链接、排名和重复网页。";
@@ -315,6 +335,9 @@ messages! { PageMessages {
 
     settings_intro: "All settings with their meaning. Changes are written to", "所有设置及其含义。修改会写入";
     sections: "Sections", "分类";
+    find_settings: "Find settings", "查找设置";
+    changed_settings: "changed", "已修改";
+    no_settings_found: "No setting matches.", "没有符合条件的设置。";
     default: "default:", "默认：";
     reset_default: "Reset to default", "恢复默认";
     effect_at_once: "Takes effect immediately", "立即生效";
@@ -331,6 +354,10 @@ messages! { PageMessages {
     no_logs: "There are no logs yet.", "还没有日志。";
     file: "File", "文件";
     contains: "Contains", "包含";
+    level: "Level", "级别";
+    all_levels: "All lines", "全部";
+    warnings: "Warnings and errors", "警告和错误";
+    errors: "Errors", "错误";
     lines_shown: "The last {} lines, newest first.", "最后 {} 行，最新的在前。";
 } }
 

@@ -6,26 +6,36 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
-use pharos_core::config::{KEYS, TakesEffect, is_secret, takes_effect};
+use pharos_core::config::{ConfigKey, KEYS, SECTIONS, TakesEffect, choices, is_secret, takes_effect};
 
 use super::commands::{change_settings, record_and_redirect, replace_settings, spawn_blocking};
 use super::messages::PageMessages;
 use super::settings_file::{SettingEdit, SettingsFile, format_setting, is_list};
+use super::{params, setting_texts};
 use crate::admin::action::Action;
 use crate::admin::frame::{DeskFrame, Notice};
 use crate::admin::session::Operator;
+use crate::messages::Lang;
 use crate::pages::frame::respond;
 use crate::server::visitor::{Visitor, link};
 use crate::state::{AppState, ServiceError};
 
 const PATH: &str = "/admin/settings";
 
+/// Section name that selects all changed settings.
+const CHANGED: &str = "changed";
+/// Maximum length of a search text.
+const MAX_FIND_LENGTH: usize = 100;
+
 #[derive(Template)]
 #[template(path = "admin/settings.html")]
 struct SettingsPage {
     frame: DeskFrame,
     m: &'static PageMessages,
+    find: String,
     sections: Vec<SectionLink>,
+    /// Subject of the shown section.
+    subject: &'static str,
     settings: Vec<SettingView>,
     stamp: String,
     file: String,
@@ -47,15 +57,57 @@ struct SettingView {
     value: String,
     default: String,
     is_changed: bool,
-    is_list: bool,
-    lines: usize,
+    control: Control,
     effect: &'static str,
     /// Takes effect after a restart and differs from the value this process was started with.
     is_pending: bool,
     decided: Option<&'static str>,
 }
 
-/// `GET /admin/settings?section=…`.
+/// Form field of a setting.
+enum Control {
+    /// One of a few values, and whether it is the current one.
+    Choice(Vec<(&'static str, bool)>),
+    /// A list with one item per line, and its height.
+    Lines(usize),
+    Text,
+}
+
+/// Selection of settings that a page shows.
+enum Selection {
+    Section(&'static ConfigKey),
+    Changed,
+    /// Settings whose name or meaning contains a text.
+    Containing(String),
+}
+
+impl Selection {
+    fn from_visitor(visitor: &Visitor) -> Self {
+        let find = params::text(visitor, "find", MAX_FIND_LENGTH);
+        if !find.is_empty() {
+            return Self::Containing(find);
+        }
+        let section = visitor.param("section").unwrap_or_default();
+        if section == CHANGED {
+            return Self::Changed;
+        }
+        let named = SECTIONS.iter().find(|named| named.name == section);
+        named.or(SECTIONS.first()).map_or(Self::Changed, Self::Section)
+    }
+
+    fn contains(&self, key: &ConfigKey, is_changed: bool, lang: Lang) -> bool {
+        match self {
+            Self::Section(section) => key.name.split_once('.').is_some_and(|(name, _)| name == section.name),
+            Self::Changed => is_changed,
+            Self::Containing(text) => {
+                let text = text.to_lowercase();
+                key.name.contains(&text) || setting_texts::meaning(key, lang).to_lowercase().contains(&text)
+            }
+        }
+    }
+}
+
+/// `GET /admin/settings?section=…` or `?find=…`.
 pub(crate) async fn settings(
     State(app): State<AppState>,
     visitor: Visitor,
@@ -70,59 +122,90 @@ pub(crate) async fn settings(
     let frame = DeskFrame::new(&app, &visitor, &operator);
     let frame = frame.with_notice(loaded.as_ref().err().filter(|_| operator.may_act()).map(Notice::error));
     let loaded = loaded.unwrap_or_default();
-    let (config, default) = (loaded.config, Config::default());
-    let section_of = |key: &'static str| key.split_once('.').map_or(key, |(section, _)| section);
-    let mut names: Vec<&'static str> = KEYS.iter().map(|key| section_of(key.name)).collect();
-    names.dedup();
-    let section =
-        names.iter().copied().find(|name| Some(*name) == visitor.param("section")).unwrap_or("crawl");
-    let is_changed = |key: &str| config.get(key) != default.get(key);
-    let setting = |key: &pharos_core::config::ConfigKey| {
-        let mut value = format_setting(&config, key.name);
-        if is_secret(key.name) && !operator.may_act() && !value.is_empty() {
-            value = "…".into();
-        }
-        let effect = takes_effect(key.name);
-        SettingView {
-            key: key.name,
-            id: key.name.replace(['.', '_'], "-"),
-            meaning: key.meaning.trim(),
-            default: format_setting(&default, key.name),
-            is_changed: is_changed(key.name),
-            is_list: is_list(key.name),
-            lines: value.lines().count().clamp(2, 12),
-            effect: match effect {
-                TakesEffect::AtOnce => m.effect_at_once,
-                TakesEffect::NextCrawl => m.effect_next_crawl,
-                TakesEffect::NextStart => m.effect_next_start,
-            },
-            is_pending: effect == TakesEffect::NextStart
-                && app.config().get(key.name) != config.get(key.name),
-            decided: loaded.overrides.get(key.name).copied(),
-            value,
-        }
+    let default = Config::default();
+    let is_changed = |key: &ConfigKey| loaded.config.get(key.name) != default.get(key.name);
+    let selection = Selection::from_visitor(&visitor);
+    let view = |key: &'static ConfigKey| SettingView {
+        default: format_setting(&default, key.name),
+        is_changed: is_changed(key),
+        is_pending: takes_effect(key.name) == TakesEffect::NextStart
+            && app.config().get(key.name) != loaded.config.get(key.name),
+        decided: loaded.overrides.get(key.name).copied(),
+        ..SettingView::new(key, &loaded.config, visitor.lang, operator.may_act())
     };
+    let shown = KEYS.iter().filter(|key| selection.contains(key, is_changed(key), visitor.lang));
     let page = SettingsPage {
         frame,
         m,
-        sections: names
-            .iter()
-            .map(|name| SectionLink {
-                name,
-                href: link(PATH, [("section", *name)]),
-                is_current: *name == section,
-                changed: KEYS
-                    .iter()
-                    .filter(|key| section_of(key.name) == *name && is_changed(key.name))
-                    .count(),
-            })
-            .collect(),
-        settings: KEYS.iter().filter(|key| section_of(key.name) == section).map(setting).collect(),
+        sections: section_links(m, &selection, is_changed),
+        subject: match &selection {
+            Selection::Section(section) => setting_texts::section_meaning(section, visitor.lang),
+            Selection::Changed | Selection::Containing(_) => "",
+        },
+        settings: shown.map(view).collect(),
+        find: match selection {
+            Selection::Containing(text) => text,
+            Selection::Section(_) | Selection::Changed => String::new(),
+        },
         stamp: file.stamp,
         file: app.service().settings.file().display().to_string(),
         text: file.text,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
+}
+
+/// Returns a link to the changed settings, and one to each section.
+fn section_links(
+    m: &'static PageMessages,
+    selection: &Selection,
+    is_changed: impl Fn(&ConfigKey) -> bool,
+) -> Vec<SectionLink> {
+    let changed = SectionLink {
+        name: m.changed_settings,
+        href: link(PATH, [("section", CHANGED)]),
+        is_current: matches!(selection, Selection::Changed),
+        changed: KEYS.iter().filter(|key| is_changed(key)).count(),
+    };
+    let sections = setting_texts::sections().map(|(section, keys)| SectionLink {
+        name: section.name,
+        href: link(PATH, [("section", section.name)]),
+        is_current: matches!(selection, Selection::Section(shown) if shown.name == section.name),
+        changed: keys.into_iter().filter(|key| is_changed(key)).count(),
+    });
+    std::iter::once(changed).chain(sections).collect()
+}
+
+impl SettingView {
+    fn new(key: &'static ConfigKey, config: &Config, lang: Lang, may_act: bool) -> Self {
+        let m = PageMessages::for_lang(lang);
+        let mut value = format_setting(config, key.name);
+        if is_secret(key.name) && !may_act && !value.is_empty() {
+            value = "…".into();
+        }
+        let choices = choices(key.name);
+        Self {
+            key: key.name,
+            id: key.name.replace(['.', '_'], "-"),
+            meaning: setting_texts::meaning(key, lang),
+            control: if !choices.is_empty() {
+                Control::Choice(choices.iter().map(|choice| (*choice, *choice == value)).collect())
+            } else if is_list(key.name) {
+                Control::Lines(value.lines().count().clamp(2, 12))
+            } else {
+                Control::Text
+            },
+            effect: match takes_effect(key.name) {
+                TakesEffect::AtOnce => m.effect_at_once,
+                TakesEffect::NextCrawl => m.effect_next_crawl,
+                TakesEffect::NextStart => m.effect_next_start,
+            },
+            value,
+            default: String::new(),
+            is_changed: false,
+            is_pending: false,
+            decided: None,
+        }
+    }
 }
 
 /// `GET /admin/settings/export`: returns the configuration file.
@@ -157,7 +240,10 @@ pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
     let key = action.form.text("key").to_string();
     let setting = KEYS.iter().map(|setting| setting.name).find(|name| *name == key);
     let section = setting.and_then(|key| key.split_once('.')).map_or("crawl", |(section, _)| section);
-    let back = link(PATH, [("section", section)]);
+    let back = match action.form.text("find") {
+        "" => link(PATH, [("section", section)]),
+        find => link(PATH, [("find", find)]),
+    };
     let (name, changed) = match (what.as_str(), setting) {
         ("set", Some(key)) => {
             let edit = SettingEdit::Set(action.form.text("value").to_string());

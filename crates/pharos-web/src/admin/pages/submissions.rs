@@ -71,16 +71,22 @@ impl SubmissionRow {
     }
 }
 
-/// `POST /admin/submissions/decide`: accepts or refuses the selected URLs.
+/// `POST /admin/submissions/decide`: accepts or refuses one URL (`accept`, `refuse`) or the selected ones (`verdict`).
 pub(crate) async fn decide(action: Action) -> Response {
     let m = PageMessages::for_lang(action.visitor.lang);
-    let urls: Vec<PageUrl> = action.form.values("url").take(MAX_ROWS).flat_map(PageUrl::parse).collect();
+    let form = &action.form;
+    let (verdict, urls): (&str, Vec<&str>) = match (form.text("accept"), form.text("refuse")) {
+        ("", "") => (form.text("verdict"), form.values("url").take(MAX_ROWS).collect()),
+        ("", refused) => ("refuse", vec![refused]),
+        (accepted, _) => ("accept", vec![accepted]),
+    };
+    let urls: Vec<PageUrl> = urls.into_iter().flat_map(PageUrl::parse).collect();
     if urls.is_empty() {
         return action.fail(PATH, m.nothing_chosen);
     }
     let (first, count) = (urls[0].to_string(), urls.len().to_string());
     let detail = urls.iter().map(PageUrl::as_str).collect::<Vec<_>>().join(" ");
-    let (name, good, order) = match action.form.text("verdict") {
+    let (name, good, order) = match verdict {
         "accept" => ("submission.accept", m.did_accept, Order::Accept(urls)),
         "refuse" => ("submission.refuse", m.did_refuse, Order::Refuse(urls)),
         _ => return action.fail(PATH, m.nothing_chosen),

@@ -59,6 +59,8 @@ pub(super) struct BannerPage {
     /// Number of versions not listed.
     more_versions: Option<String>,
     legend: Vec<LegendWord>,
+    /// Query words that the page does not contain.
+    absent: String,
     /// URL of the frame's document.
     content: String,
     /// URL of the cleaned view.
@@ -121,13 +123,16 @@ impl BannerPage {
         let (indexed, messages) = (&copy.indexed, frame.messages);
         let at = location.at.as_deref();
         let content = location.href("/content", at, location.view);
-        let legend = copy.words.iter().zip(copy.shown.counts).enumerate();
-        let legend = legend.map(|(number, (text, count))| LegendWord {
+        let words = || copy.words.iter().zip(copy.shown.counts).enumerate();
+        let present = words().filter(|(_, (_, count))| *count > 0);
+        let legend = present.map(|(number, (text, count))| LegendWord {
             text: text.clone(),
             class: format!("w{number}"),
             href: format!("{content}#w{number}-1"),
             count,
         });
+        let absent = words().filter(|(_, (_, count))| *count == 0).map(|(_, (text, _))| text.as_str());
+        let absent = absent.collect::<Vec<_>>().join(", ");
         let views = [(messages.snapshot_layout, PageView::Layout), (messages.snapshot_text, PageView::Text)];
         let views = views.map(|(name, view)| ViewLink {
             name,
@@ -155,6 +160,7 @@ impl BannerPage {
             more_versions: (unlisted > 0)
                 .then(|| fill(messages.snapshot_more_versions, &[&grouped(unlisted as u64)])),
             legend: legend.collect(),
+            absent,
             clean: link("/clean", clean),
             back: if location.query.is_empty() {
                 "/".into()

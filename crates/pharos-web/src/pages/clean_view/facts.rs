@@ -27,11 +27,6 @@ pub(super) fn facts(lang: Lang, indexed: &IndexedPage, cleaned: &Cleaned) -> Vec
         PageType::Hub => messages.type_hub,
         PageType::Picture => messages.type_picture,
     };
-    let language = match page.lang.as_str() {
-        "en" => messages.in_english,
-        "zh" => messages.in_chinese,
-        other => other,
-    };
     let day = |iso: &str| lang.date(iso.split('T').next().unwrap_or_default());
     let keywords: Vec<&str> = page.keywords.iter().take(MAX_KEYWORDS).map(String::as_str).collect();
     let size = fill(
@@ -41,7 +36,7 @@ pub(super) fn facts(lang: Lang, indexed: &IndexedPage, cleaned: &Cleaned) -> Vec
     let errors = cleaned.explanation.as_ref().map(|explained| grouped(explained.html_errors.into()));
     let candidates = [
         (messages.fact_type, page_type.to_string()),
-        (messages.language, language.to_string()),
+        (messages.language, lang.language_name(&page.lang)),
         (messages.fact_charset, page.charset.clone()),
         (messages.fact_published, page.published.as_deref().map(day).unwrap_or_default()),
         (messages.fact_author, page.author.clone()),

@@ -37,7 +37,7 @@ pub(crate) fn menus(params: &SearchParams, answer: &SearchResponse, lang: Lang) 
     let menus = [
         menu(SearchParam::Time, "time", messages.any_time, time.map(Age::name), &|value| messages.age(value)),
         menu(SearchParam::Lang, "lang", messages.any_language, of_page.as_deref(), &|value| {
-            messages.language_name(value)
+            lang.language_name(value)
         }),
         menu(SearchParam::Site, "site", messages.any_site, site.as_deref(), &as_it_is),
         menu(SearchParam::Format, "type", messages.any_type, format.as_deref(), &|value| {
@@ -99,14 +99,6 @@ impl Messages {
             None => name,
         };
         phrase.to_string()
-    }
-
-    fn language_name(&self, code: &str) -> String {
-        match code {
-            "en" => self.in_english.to_string(),
-            "zh" => self.in_chinese.to_string(),
-            other => other.to_string(),
-        }
     }
 
     fn format_name(&self, format: &str) -> String {
