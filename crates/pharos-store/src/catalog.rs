@@ -22,8 +22,8 @@ pub use change::{
 };
 pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 pub use report::{
-    CatalogCounts, DueOrder, DuePage, ListState, ListUsage, PageDetails, PageState, PageVersion, SiteCounts,
-    SiteReport, Submission, Validators, current_version,
+    CatalogCounts, DueOrder, DuePage, ListState, ListUsage, PageDetails, PageProblem, PageState, PageVersion,
+    SiteCounts, SiteReport, Submission, UnsearchableCounts, Validators, current_version,
 };
 pub use sqlite::SqliteCatalog;
 pub use sqlite::replacement::remove_database;
@@ -146,6 +146,9 @@ pub trait Catalog: Send + Sync {
     /// Returns the number of sites and pages by state. Removed pages and sites are not counted.
     fn counts(&self) -> Result<CatalogCounts, StoreError>;
 
+    /// Returns the number of stored pages that are not searchable, by reason.
+    fn unsearchable(&self) -> Result<UnsearchableCounts, StoreError>;
+
     /// Returns the sites with the most pages.
     fn sites(&self, limit: usize) -> Result<Vec<SiteCounts>, StoreError>;
 
@@ -155,11 +158,11 @@ pub trait Catalog: Send + Sync {
     /// Returns one row of the operator's site table, or `None` if the site is unknown.
     fn site_row(&self, site: SiteId) -> Result<Option<SiteRow>, StoreError>;
 
-    /// Returns pages that failed or were refused, most recent failure first. Failures with equal times have a stable
+    /// Returns pages with a problem at their last visit, most recent first. Failures with equal times have a stable
     /// order chosen by the implementation.
     ///
-    /// Reasons are not indexed. A query for a part of a reason scans only the newest [`MAX_FAILURES_SCANNED`]
-    /// failures that match otherwise; older matches may exist.
+    /// Reasons and seeds are not indexed. A query for a part of a reason, or for seeds alone, scans only the newest
+    /// [`MAX_FAILURES_SCANNED`] failures that match otherwise; older matches may exist.
     fn failures(&self, query: &PageFailureQuery) -> Result<Vec<PageFailure>, StoreError>;
 
     /// Returns the reasons of the newest failures with their counts, most frequent first. At most `of` failures are

@@ -24,7 +24,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params}
 use super::{
     ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, ListState, ListUsage,
     LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, Removal, RobotsFile, RobotsState,
-    SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission,
+    SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission, UnsearchableCounts,
 };
 use crate::StoreError;
 use crate::catalog::page_entry::PageEntry;
@@ -588,6 +588,10 @@ impl Catalog for SqliteCatalog {
             },
         )?;
         Ok(counts.unwrap_or_default())
+    }
+
+    fn unsearchable(&self) -> Result<UnsearchableCounts, StoreError> {
+        failures::count_unsearchable(self)
     }
 
     fn sites(&self, limit: usize) -> Result<Vec<SiteCounts>, StoreError> {

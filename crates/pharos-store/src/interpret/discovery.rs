@@ -8,7 +8,7 @@ use pharos_core::{PageObject, PageUrl, Timestamp};
 
 use super::page_list::AdmittedList;
 use super::robots::RobotsRules;
-use super::scope::{CrawlScope, check_page_url};
+use super::scope::{CrawlScope, ScopeRefusal, check_page_url};
 use super::seen_set::SeenState;
 use super::status::is_redirect;
 use super::weight::{AddedBy, LinkFeatures, PageFeatures, WeightRules, predict_weight, true_weight};
@@ -70,7 +70,7 @@ pub(super) fn discover_links(
     let record = &stored.record;
     let depth = record.depth.saturating_add(1);
     if depth > scope.rules().max_depth {
-        return (Vec::new(), 0);
+        return (count_too_deep(scope, record, summary, depth).into_iter().collect(), 0);
     }
     let mut followed_links = 0;
     let mut seen = HashSet::from([record.url.id()]);
@@ -128,6 +128,20 @@ pub(super) fn discover_links(
     }
     changes.extend(refused.into_iter().map(|(rule, links)| CatalogChange::Filtered { rule, links }));
     (changes, followed_links)
+}
+
+/// Counts the links of a page that are not followed because of their depth.
+fn count_too_deep(
+    scope: &CrawlScope,
+    record: &LibraryRecord,
+    summary: &PageSummary,
+    depth: u32,
+) -> Option<CatalogChange> {
+    let mut seen = HashSet::from([record.url.id()]);
+    let urls = summary.links.iter().map(|link| scope.canonical(link.url.clone()));
+    let links = urls.filter(|url| seen.insert(url.id()) && scope.contains(url)).count() as u64;
+    let rule = ScopeRefusal::TooDeep { depth, limit: scope.rules().max_depth }.counter_name()?;
+    (links > 0).then_some(CatalogChange::Filtered { rule, links })
 }
 
 /// Returns the changes for the sitemaps listed in a robots.txt. They get depth 1, because only operators add seeds.
