@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 
+use crate::notices::ProblemCounts;
 use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
 
@@ -82,6 +83,8 @@ pub struct CrawlSummary {
     pub failed: u64,
     /// Number of pages refused by a rule.
     pub refused: u64,
+    /// Number of problems by kind.
+    pub problems: ProblemCounts,
     pub ended: EndReason,
     /// The last failure, with its URL.
     pub last_failure: Option<String>,

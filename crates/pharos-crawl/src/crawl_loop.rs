@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pharos_core::config::{ByteSize, CrawlConfig};
-use pharos_core::{PageUrl, SiteName, Timestamp};
+use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
 use pharos_store::catalog::{CLOCK_TOLERANCE, RobotsFile, RobotsState, SiteReport};
 use pharos_store::interpret::CrawlScope;
 use pharos_store::interpret::scope::check_page_url;
@@ -25,8 +25,9 @@ use tracing::{debug, info, warn};
 use crate::crawl::{AppliedRecords, Crawl, CrawlError, CrawlSummary, EndReason, StoredPageInfo};
 use crate::fetch::fetch_task::{FetchOutcome, FetchReport, FetchTask, FetchWorker, page_record};
 use crate::fetch::{Fetcher, deadline_after};
-use crate::fetch_gate::{FetchGate, GateDecision};
+use crate::fetch_gate::{FetchGate, GateDecision, SkipReason};
 use crate::frontier::{Frontier, NextAction, PageAdmission, RefillRequest, RobotsTask, strategy_from_config};
+use crate::notices::Remedy;
 use crate::politeness::delay::crawl_delay;
 use crate::politeness::site_monitor::CompletedRequest;
 use crate::politeness::traffic_metrics::SiteTraffic;
@@ -93,8 +94,12 @@ struct CrawlLoop {
     tasks: HashMap<Id, FetchTask>,
     /// Number of pages among the requests.
     pages_in_progress: u64,
+    /// Seeds whose outcome is not applied yet.
+    seeds_in_progress: HashSet<PageId>,
     /// Time of the next scan for due sites.
     scan_at: Timestamp,
+    /// Time of the next visit, as of the last scan while nothing was due.
+    next_visit: Option<Timestamp>,
     /// `true` if nothing new has arrived since the last scan.
     quiet: bool,
     summary: CrawlSummary,
@@ -155,7 +160,9 @@ impl CrawlLoop {
             requests: JoinSet::new(),
             tasks: HashMap::new(),
             pages_in_progress: 0,
+            seeds_in_progress: HashSet::new(),
             scan_at: Timestamp::EPOCH,
+            next_visit: None,
             quiet: false,
             summary: CrawlSummary::default(),
         })
@@ -167,6 +174,8 @@ impl CrawlLoop {
         self.reload_rules().await?;
         loop {
             let pause = self.dispatch().await?;
+            let idle = self.is_idle();
+            self.crawl.status.set_idle(idle, self.next_visit.filter(|_| idle));
             match self.check_finished() {
                 LoopState::Finished(ended) => return Ok(ended),
                 LoopState::Recheck => continue,
@@ -189,7 +198,7 @@ impl CrawlLoop {
         if self.crawl.status.is_full() {
             return LoopState::Finished(EndReason::Disk);
         }
-        let nothing = self.frontier.is_idle() && self.quiet && self.requests.is_empty();
+        let nothing = self.is_idle();
         if nothing && !self.crawl.keep_going && self.gate.has_suspects() {
             // No more evidence will arrive; the pages held back are considered again.
             self.gate.drop_suspects();
@@ -210,6 +219,11 @@ impl CrawlLoop {
         } else {
             LoopState::Running
         }
+    }
+
+    /// Returns `true` if no page is due and no request is in progress.
+    fn is_idle(&self) -> bool {
+        self.frontier.is_idle() && self.quiet && self.requests.is_empty()
     }
 
     /// Returns `true` if the limit of concurrent requests or of pages is reached.
@@ -264,7 +278,7 @@ impl CrawlLoop {
                     GateDecision::NotBefore(until) | GateDecision::HoldUntil(until) => {
                         self.frontier.postpone_robots(task, until);
                     }
-                    GateDecision::Skip => self.give_up_robots(task, now),
+                    GateDecision::Skip(reason) => self.give_up_robots(task, &reason, now),
                 },
                 NextAction::Refill(requests) => self.refill_queues(requests, now).await?,
                 NextAction::Wait(_) if self.frontier.is_idle() && !self.quiet => {}
@@ -292,7 +306,8 @@ impl CrawlLoop {
         self.restore_site(&page.url.site(), now).await?;
         match self.gate.check_page(&page.url, page.visited, now) {
             GateDecision::Allow => {}
-            GateDecision::Skip => {
+            GateDecision::Skip(reason) => {
+                self.report_skipped(&page, &reason);
                 // A continuous crawl tries again the next day.
                 self.frontier.park(&page, self.crawl.keep_going.then(|| now.plus(RECHECK_INTERVAL)));
                 return Ok(());
@@ -320,6 +335,14 @@ impl CrawlLoop {
                 if self.is_initial_seed(&page) =>
             {
                 return Err(CrawlError::NoContact { url: page.url.to_string(), reason });
+            }
+            // A seed must not wait unnoticed: each failure of its server is recorded for it, too.
+            Some(RobotsVerdict::NotBefore(_, obstacle))
+                if page.depth == 0
+                    && !page.visited
+                    && page.attempts < self.robots.failures(&robots_txt) =>
+            {
+                self.record_unreachable(&page, obstacle.reason(), now).await?;
             }
             Some(RobotsVerdict::NotBefore(until, _)) => {
                 self.frontier.park(&page, self.crawl.keep_going.then_some(until));
@@ -386,8 +409,9 @@ impl CrawlLoop {
     }
 
     /// Treats a server that is not requested in this crawl as unreachable.
-    fn give_up_robots(&mut self, task: RobotsTask, now: Timestamp) {
+    fn give_up_robots(&mut self, task: RobotsTask, reason: &SkipReason, now: Timestamp) {
         self.robots.update(&task.origin, &RobotsState::Unreachable, now, &self.crawl.config);
+        self.robots.set_reason(&task.origin, &reason.to_string());
         self.frontier.robots_known(task.origin.id().site());
     }
 
@@ -395,6 +419,7 @@ impl CrawlLoop {
         self.gate.request_started(&task.url().site(), now);
         self.frontier.request_started(task.url().id().site(), now);
         if let FetchTask::Page(page) = &task {
+            self.follow_seed(page);
             self.pages_in_progress += 1;
             if !page.visited {
                 self.gate.first_visit_started(page.url.id());
@@ -404,7 +429,64 @@ impl CrawlLoop {
         self.tasks.insert(request.id(), task);
     }
 
+    /// Remembers a seed whose outcome is reported to the operator.
+    fn follow_seed(&mut self, page: &DuePage) {
+        if page.depth == 0 {
+            self.seeds_in_progress.insert(page.url.id());
+        }
+    }
+
+    /// Reports a page that is not fetched in this crawl, if it is a seed or its site reached a limit.
+    fn report_skipped(&mut self, page: &DuePage, reason: &SkipReason) {
+        let mut log = self.crawl.status.log();
+        if let SkipReason::Limit(limit) = reason {
+            log.add(page.url.site().to_string(), limit.clone(), Some(Remedy::Limit), true);
+            log.count_over_limit(page.url.id());
+        } else if page.depth == 0 && !page.visited {
+            log.add(page.url.to_string(), reason.to_string(), None, false);
+        }
+    }
+
+    /// Reports the seeds among applied pages that yield nothing.
+    async fn report_seeds(&mut self, applied: &[PageId]) -> Result<(), CrawlError> {
+        let seeds: Vec<PageId> =
+            applied.iter().filter(|page| self.seeds_in_progress.remove(page)).copied().collect();
+        if seeds.is_empty() {
+            return Ok(());
+        }
+        let pages = self
+            .read_catalog(move |catalog| seeds.iter().map(|page| catalog.page(*page)).collect::<Result<Vec<_>, _>>())
+            .await?;
+        let mut log = self.crawl.status.log();
+        for page in pages.into_iter().flatten() {
+            // The seed of a known page whose last visit failed is still searchable.
+            if let Some(problem) = page.problem.filter(|_| !page.indexable) {
+                let reason = page.reason.unwrap_or_default();
+                let remedy = Remedy::for_problem(problem, &reason);
+                log.add(page.url.to_string(), reason, remedy, false);
+            }
+        }
+        Ok(())
+    }
+
+    /// Records that a seed cannot be fetched because its server does not respond.
+    async fn record_unreachable(
+        &mut self,
+        page: &DuePage,
+        reason: String,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        self.follow_seed(page);
+        let event = LibraryEvent::Failed { reason };
+        self.send_record(page_record(page, now, RecordContent::Event(event))).await?;
+        self.frontier.page_refused(page);
+        Ok(())
+    }
+
     async fn record_refusal(&mut self, page: &DuePage, rule: &str, now: Timestamp) -> Result<(), CrawlError> {
+        self.follow_seed(page);
+        self.crawl.status.log().counts.count_refusal(rule);
+        self.summary.problems.count_refusal(rule);
         let event = LibraryEvent::Refused { reason: rule.to_string() };
         self.send_record(page_record(page, now, RecordContent::Event(event))).await?;
         self.frontier.page_refused(page);
@@ -437,17 +519,22 @@ impl CrawlLoop {
             }
         };
         match (&task, outcome) {
-            (FetchTask::Page(_), FetchOutcome::Page { bytes }) => {
+            (FetchTask::Page(_), FetchOutcome::Page { bytes, status }) => {
+                self.summary.problems.count_response(status);
+                self.crawl.status.log().counts.count_response(status);
                 self.summary.pages += 1;
                 self.summary.bytes += bytes as u64;
                 CrawlStatus::add(&self.crawl.status.pages, 1);
                 CrawlStatus::add(&self.crawl.status.bytes, bytes);
             }
             (FetchTask::Robots(robots), FetchOutcome::Robots(state, failed)) => {
-                if let Some(reason) = failed {
-                    self.record_failure(&robots.origin, &reason);
+                if let Some(reason) = &failed {
+                    self.record_failure(&robots.origin, reason);
                 }
                 self.robots.update(&robots.origin, &state, ended, &self.crawl.config);
+                if let Some(reason) = failed {
+                    self.robots.set_reason(&robots.origin, &reason);
+                }
                 self.without_robots.remove(&robots.origin);
                 self.frontier.robots_known(robots.origin.id().site());
             }
@@ -462,6 +549,8 @@ impl CrawlLoop {
             (_, FetchOutcome::Failed(reason)) => self.record_failure(task.url(), &reason),
             (_, FetchOutcome::UnwantedType) => {
                 self.summary.refused += 1;
+                self.summary.problems.by_type += 1;
+                self.crawl.status.log().counts.by_type += 1;
                 CrawlStatus::add(&self.crawl.status.refused, 1);
             }
             (_, FetchOutcome::Closed) => return Err(CrawlError::Closed),
@@ -479,6 +568,8 @@ impl CrawlLoop {
     fn record_failure(&mut self, url: &PageUrl, reason: &str) {
         debug!(%url, reason, "no response");
         self.summary.failed += 1;
+        self.summary.problems.count_failure(reason);
+        self.crawl.status.log().counts.count_failure(reason);
         self.summary.last_failure = Some(format!("{url}: {reason}"));
         CrawlStatus::add(&self.crawl.status.failed, 1);
     }
@@ -516,10 +607,11 @@ impl CrawlLoop {
         for stored_pages in &applied.stored_pages {
             self.gate.page_stored(stored_pages);
         }
-        for page in applied.pages {
-            self.gate.page_settled(page);
-            self.frontier.page_applied(page);
+        for page in &applied.pages {
+            self.gate.page_settled(*page);
+            self.frontier.page_applied(*page);
         }
+        self.report_seeds(&applied.pages).await?;
         for removal in &applied.removed {
             self.frontier.remove(removal);
         }
@@ -580,6 +672,7 @@ impl CrawlLoop {
         self.frontier.prune(now);
         self.gate.prune(now);
         let latest = now.plus(SCAN_INTERVAL);
+        self.next_visit = [next_due, self.frontier.next_release()].into_iter().flatten().min();
         self.scan_at = next_due.map_or(latest, |due| due.min(latest));
         self.quiet = true;
         Ok(())
@@ -680,6 +773,7 @@ impl CrawlLoop {
             info!(%site, requests, bytes, "today's traffic");
         }
         self.summary.ended = ended;
+        self.summary.problems.over_limit = self.crawl.status.log().counts.over_limit;
         self.summary
     }
 }

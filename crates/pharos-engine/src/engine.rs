@@ -31,7 +31,7 @@ use crate::stages::append_stage::{AppendStage, queue_records};
 use crate::stages::apply_stage::RecordApplier;
 use crate::stages::carry_over::CarryOver;
 use crate::stages::crawl_log::CrawlLog;
-use crate::stages::ingest::IngestPipeline;
+use crate::stages::ingest::{IngestPipeline, ReplayProgress};
 use crate::stages::record_appender::RecordAppender;
 use crate::status::data_dir::disk_usage;
 use crate::status::engine_status::CrawlPhase;
@@ -214,10 +214,10 @@ impl Engine {
         self.ingest_with_progress(&mut |_| !*stop.borrow())
     }
 
-    /// Like [`ingest`](Self::ingest); `keep_going` receives the number of records replayed and returns `false` to stop.
+    /// Like [`ingest`](Self::ingest); `keep_going` receives the progress of the replay and returns `false` to stop.
     pub(crate) fn ingest_with_progress(
         &self,
-        keep_going: &mut dyn FnMut(u64) -> bool,
+        keep_going: &mut dyn FnMut(ReplayProgress) -> bool,
     ) -> Result<IngestPipeline, EngineError> {
         self.ingest_deriving(true, keep_going)
     }
@@ -228,7 +228,7 @@ impl Engine {
     pub(crate) fn ingest_deriving(
         &self,
         deriving: bool,
-        keep_going: &mut dyn FnMut(u64) -> bool,
+        keep_going: &mut dyn FnMut(ReplayProgress) -> bool,
     ) -> Result<IngestPipeline, EngineError> {
         let mut derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
         let reached = derived.pending_position();

@@ -57,9 +57,10 @@ pub(super) fn schedule_next_visit(
     }
 }
 
-/// Returns the next visit of a page that existed once: it is revisited however often it failed.
+/// Returns the next visit of a seed, or of a page that existed once: it is visited again however often it failed.
 pub(super) fn next_refresh(config: &CrawlConfig, record: &LibraryRecord) -> Option<Timestamp> {
-    (record.is_refetch && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
+    let is_kept = record.is_refetch || (record.depth == 0 && record.attempt > 0);
+    (is_kept && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
 }
 
 /// Returns the wait requested by an overloaded server, in seconds or until a date, within bounds.

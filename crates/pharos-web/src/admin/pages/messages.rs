@@ -212,9 +212,9 @@ messages! { PageMessages {
     why_nothing_to_find: "The page was fetched, but has no searchable content.", "已抓取，但没有可供搜索的内容。";
     why_soon: "The page was fetched on {} and will be searchable in a moment.", "已于 {} 抓取，稍后即可搜到。";
 
-    problems_intro: "Pages that failed, and pages that a rule forbids, newest first.", "抓取失败的网页，以及被规则禁止抓取的网页，最新的在前。";
+    problems_intro: "Pages whose last visit failed, got an error response, or was forbidden by a rule, newest first.", "最近一次访问失败、返回错误，或被规则禁止的网页，最新的在前。";
     problems_filter: "Filter pages", "筛选网页";
-    all_problems: "Both", "全部";
+    all_problems: "All", "全部";
     reasons: "By reason", "按原因";
     no_problems: "No matching page.", "没有符合条件的网页。";
     tries: "Attempts", "尝试次数";

@@ -1,0 +1,156 @@
+//! The first day of an operator: mistakes are visible where a person looks, in words that help.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::common::browser::{Site, until};
+use crate::common::{Running, TestFolder, describe, fail, get, pharos, succeed};
+use serde_json::Value;
+
+/// A port on which nothing listens.
+fn dead_port() -> u16 {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// A site with a few pages: `/` links to `/deep`, which links to `/deeper`, and to `/missing`, which does not exist.
+fn small_site() -> Site {
+    Site::start(|path| match path {
+        "/" => Some(page("Home", "<a href=/deep>deep</a> <a href=/missing>missing</a>")),
+        "/deep" => Some(page("Deep", "<a href=/deeper>deeper</a>")),
+        "/deeper" => Some(page("Deeper", "")),
+        _ => None,
+    })
+}
+
+fn page(title: &str, links: &str) -> String {
+    format!("<title>{title}</title><p>The keeper of the {title} lighthouse lights the lamp every evening. {links}")
+}
+
+/// Starts `up` with its messages in a file, as under a process supervisor.
+fn up_into_file(folder: &TestFolder, arguments: &[&str]) -> (Running, PathBuf) {
+    let messages = folder.path("messages");
+    let mut command = folder.on("data", &["up", "--listen", "127.0.0.1:0", "--politeness", "own-site"]);
+    command.args(arguments).stderr(fs::File::create(&messages).unwrap());
+    (Running::start(&mut command), messages)
+}
+
+fn crawl(folder: &TestFolder, arguments: &[&str]) -> Command {
+    let mut command = folder.on("data", &["crawl", "--allow-private", "--politeness", "own-site"]);
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn a_private_seed_is_reported_with_its_remedy() {
+    let folder = TestFolder::new();
+    let (_up, messages) = up_into_file(&folder, &["http://127.0.0.1:9/"]);
+    until("the problem is printed to a file", || {
+        let text = fs::read_to_string(&messages).unwrap();
+        text.contains("problem: http://127.0.0.1:9/: ")
+            && text.contains("private address 127.0.0.1")
+            && text.contains("--allow-private")
+    });
+    // The page report and the problem list of another process agree.
+    let report = folder.json("data", &["page", "http://127.0.0.1:9/"]);
+    assert_eq!((&report["state"], &report["problem"]), (&"failed".into(), &"failed".into()), "{report}");
+}
+
+#[test]
+fn a_dead_seed_is_reported_and_retried() {
+    let folder = TestFolder::new();
+    let seed = format!("http://127.0.0.1:{}/", dead_port());
+    let (_up, messages) = up_into_file(&folder, &["--allow-private", &seed]);
+    until("the problem is printed to a file", || {
+        let text = fs::read_to_string(&messages).unwrap();
+        text.contains("connection refused") && text.contains("check that the server is running")
+    });
+    let report = folder.json("data", &["page", &seed]);
+    assert_eq!(report["state"], "failed", "{report}");
+    assert!(report["due"].is_string(), "it is tried again: {report}");
+    assert_eq!(folder.json("data", &["stats"])["catalog"]["failed"], 1);
+    let error = fail(&mut folder.on("other", &["crawl", "--allow-private", &seed]));
+    assert!(error.starts_with("error: no page could be fetched: "), "{error}");
+    assert!(error.contains("check that the server is running"), "{error}");
+}
+
+#[test]
+fn error_responses_are_counted_and_explain_the_stored_pages() {
+    let folder = TestFolder::new();
+    let site = small_site();
+    let seed = format!("http://127.0.0.1:{}/", site.port);
+    let output = succeed(&mut crawl(&folder, &[&seed]));
+    assert!(output.contains("4 pages (") && output.contains("1 not found"), "{output}");
+    succeed(&mut folder.on("data", &["index", "build"]));
+    let stats = succeed(&mut folder.on("data", &["stats"]));
+    assert!(stats.contains("4 stored = 3 searchable + 1 not found"), "{stats}");
+    let json = folder.json("data", &["stats"]);
+    assert_eq!(json["collection"]["others"], serde_json::json!([["not-found", 1]]));
+    let mut serve = folder.on("data", &["serve", "--listen", "127.0.0.1:0"]);
+    let mut serve = Running::start(&mut serve);
+    let (_, stats) = get(&serve.address(), "/api/v1/stats");
+    let stats: Value = serde_json::from_str(&stats).unwrap();
+    assert_eq!((&stats["pages"], &stats["stored"]), (&3.into(), &4.into()), "{stats}");
+    assert_eq!(stats["not_searchable"], serde_json::json!({ "not-found": 1 }));
+}
+
+#[test]
+fn the_limit_that_kept_a_page_out_is_named() {
+    let folder = TestFolder::new();
+    let site = small_site();
+    let (seed, deeper) =
+        (format!("http://127.0.0.1:{}/", site.port), format!("http://127.0.0.1:{}/deeper", site.port));
+    succeed(&mut crawl(&folder, &["--max-depth", "1", &seed]));
+    let explained = folder.on("data", &["crawl", "--explain", &deeper]).output().unwrap();
+    let text = String::from_utf8_lossy(&explained.stdout).into_owned();
+    assert_eq!(explained.status.code(), Some(1), "{}", describe(&explained));
+    assert!(text.contains("refused: ") && text.contains("crawl.max_depth") && text.contains("/deep links to it"), "{text}");
+    let filtered = folder.json("data", &["stats"])["filtered"].clone();
+    assert_eq!(filtered, serde_json::json!([["depth 1", 1]]));
+
+    folder.file("limited/pharos.toml", "[crawl]\nmax_pages_per_site = 2\n");
+    let mut limited = folder.on("limited", &["crawl", "--allow-private", "--politeness", "own-site", &seed]);
+    let output = limited.output().unwrap();
+    let (out, messages) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(messages.contains("limit: 127.0.0.1:") && messages.contains("crawl.max_pages_per_site"), "{messages}");
+    assert!(out.contains("beyond the limits of their site"), "{out}");
+}
+
+#[test]
+fn a_seed_without_content_is_a_problem() {
+    let folder = TestFolder::new();
+    let site = Site::start(|path| (path == "/").then(|| "<html><body><script>fill()</script></body></html>".into()));
+    let seed = format!("http://127.0.0.1:{}/", site.port);
+    let output = crawl(&folder, &[&seed]).output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(messages.contains("neither text to search nor links to follow"), "{}", describe(&output));
+    assert_eq!(folder.json("data", &["page", &seed])["problem"], "empty");
+}
+
+#[test]
+fn the_demo_says_that_it_is_ready() {
+    let folder = TestFolder::new();
+    let messages = folder.path("messages");
+    let mut command = pharos();
+    command.args(["demo", "--listen", "127.0.0.1:0"]).stderr(fs::File::create(&messages).unwrap());
+    let _demo = Running::start(&mut command);
+    until("the demo is ready", || {
+        let text = fs::read_to_string(&messages).unwrap();
+        text.contains("ready: ") && text.contains(" pages, open http://127.0.0.1:") && text.contains("try lighthouse or 灯塔")
+    });
+}
+
+#[test]
+fn up_says_when_everything_is_fetched() {
+    let folder = TestFolder::new();
+    let site = small_site();
+    let seed = format!("http://127.0.0.1:{}/", site.port);
+    let (_up, messages) = up_into_file(&folder, &["--allow-private", &seed]);
+    until("everything is fetched", || {
+        let text = fs::read_to_string(&messages).unwrap();
+        text.contains("everything is fetched: 3 pages searchable at http://")
+            && text.contains("the next visit is due in ")
+    });
+}
