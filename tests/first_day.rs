@@ -154,3 +154,78 @@ fn up_says_when_everything_is_fetched() {
             && text.contains("the next visit is due in ")
     });
 }
+
+#[test]
+fn failing_commands_leave_no_data_directory() {
+    let folder = TestFolder::new();
+    let error = fail(&mut folder.on("new", &["crawl"]));
+    assert!(error.starts_with("error: "), "{error}");
+    assert!(!folder.path("new").exists());
+    fail(&mut folder.on("new", &["import", "none.warc.gz"]));
+    fail(&mut folder.on("new", &["up", "--listen", "nonsense", "http://127.0.0.1:9/"]));
+    assert!(!folder.path("new").exists());
+    // A directory that existed before stays.
+    fs::create_dir(folder.path("old")).unwrap();
+    fail(&mut folder.on("old", &["crawl"]));
+    assert!(folder.path("old").exists());
+}
+
+#[test]
+fn broken_settings_are_refused_by_every_command() {
+    let folder = TestFolder::new();
+    let site = small_site();
+    succeed(&mut crawl(&folder, &[&format!("http://127.0.0.1:{}/", site.port)]));
+    folder.file("data/pharos.toml", "[crawl]\nresolve = [\"nonsense\"]\n");
+    for command in [["stats"].as_slice(), &["search", "x"], &["page", "http://a.example/"], &["doctor"]] {
+        let error = fail(&mut folder.on("data", command));
+        assert!(error.starts_with("error: ") && error.contains("nonsense"), "{command:?}: {error}");
+    }
+    // A list in a variable is written with commas or as JSON.
+    folder.file("data/pharos.toml", "");
+    for list in ["*/a,*/b", r#"["*/a", "*/b"]"#] {
+        let config = succeed(folder.on("data", &["config"]).env("PHAROS_CRAWL_EXCLUDE", list));
+        assert!(config.contains(r#"exclude = ["*/a", "*/b"]"#), "{config}");
+    }
+}
+
+#[test]
+fn a_site_is_exported_without_naming_its_port() {
+    let folder = TestFolder::new();
+    let site = small_site();
+    succeed(&mut crawl(&folder, &[&format!("http://127.0.0.1:{}/", site.port)]));
+    let export = |site: &str| {
+        let mut command = folder.on("data", &["export", "--format", "jsonl", "--site", site]);
+        let output = command.output().unwrap();
+        let pages = String::from_utf8_lossy(&output.stdout).lines().count();
+        (output.status.code(), pages, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let with_port = export(&format!("127.0.0.1:{}", site.port));
+    assert_eq!((with_port.0, with_port.1), (Some(0), 3), "{with_port:?}");
+    assert_eq!(export("127.0.0.1").1, 3, "the host alone means all its ports");
+    for unknown in ["other.example", "127.0.0.1:1"] {
+        let (code, pages, message) = export(unknown);
+        assert_eq!((code, pages), (Some(1), 0));
+        assert!(message.contains(&format!("error: no page of the site `{unknown}` is stored")), "{message}");
+    }
+}
+
+#[test]
+fn a_text_is_segmented_as_an_argument() {
+    let folder = TestFolder::new();
+    assert_eq!(succeed(&mut folder.on("data", &["segment", "北京的灯塔"])).trim(), "北京  的  灯塔");
+    assert_eq!(succeed(&mut folder.on("data", &["segment", "light", "house"])).trim(), "light  house");
+    folder.file("text", "灯塔\n");
+    assert_eq!(succeed(&mut folder.on("data", &["segment", "text"])).trim(), "灯塔");
+    assert!(fail(&mut folder.on("data", &["segment", "none.txt"])).contains("cannot read `none.txt`"));
+}
+
+#[test]
+fn a_piped_result_has_neither_colours_nor_line_breaks() {
+    let folder = TestFolder::new();
+    let site = small_site();
+    succeed(&mut crawl(&folder, &[&format!("http://127.0.0.1:{}/", site.port)]));
+    succeed(&mut folder.on("data", &["index", "build"]));
+    let found = succeed(folder.on("data", &["search", "lighthouse"]).env("COLUMNS", "20"));
+    assert!(found.contains("The keeper of the Home lighthouse lights the lamp every evening"), "{found}");
+    assert!(!found.contains('\x1b'), "{found}");
+}

@@ -28,6 +28,8 @@ pub struct Crawl {
     pub status: Arc<CrawlStatus>,
     /// `true`: wait when nothing is due instead of ending.
     pub keep_going: bool,
+    /// `true` if the rules changed since the last crawl, so that known pages must be checked.
+    pub rules_changed: bool,
     /// Becomes `true` to stop the crawl.
     pub stop: watch::Receiver<bool>,
 }

@@ -18,7 +18,7 @@ use pharos_store::interpret::CrawlScope;
 use pharos_store::interpret::scope::check_page_url;
 use pharos_store::{Catalog, DuePage, LibraryEvent, LibraryRecord, RecordContent, StoreError};
 use tokio::sync::watch;
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::task::{Id, JoinError, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tracing::{debug, info, warn};
 
@@ -33,6 +33,7 @@ use crate::politeness::site_monitor::CompletedRequest;
 use crate::politeness::traffic_metrics::SiteTraffic;
 use crate::robots_cache::{RobotsCache, RobotsObstacle, RobotsVerdict};
 use crate::rules::from_config::rules_from_config;
+use crate::rules::known_pages::apply_rules;
 use crate::rules::mirrors::MirrorDetector;
 use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
@@ -89,7 +90,9 @@ struct CrawlLoop {
     gate: FetchGate,
     started: Timestamp,
     /// The rules in force. Pages discovered under earlier rules may violate them.
-    scope: CrawlScope,
+    scope: Arc<CrawlScope>,
+    /// Check of known pages after a change of the rules.
+    rule_check: Option<JoinHandle<()>>,
     requests: JoinSet<FetchReport>,
     tasks: HashMap<Id, FetchTask>,
     /// Number of pages among the requests.
@@ -156,7 +159,8 @@ impl CrawlLoop {
             without_robots: HashSet::new(),
             gate,
             started,
-            scope: CrawlScope::new(rules_from_config(&config)),
+            scope: Arc::new(CrawlScope::new(rules_from_config(&config))),
+            rule_check: None,
             requests: JoinSet::new(),
             tasks: HashMap::new(),
             pages_in_progress: 0,
@@ -172,6 +176,9 @@ impl CrawlLoop {
         let copies = self.read_catalog(|catalog| catalog.aliases()).await?;
         self.gate.add_known_mirrors(copies.into_iter().map(|(copy, _)| copy));
         self.reload_rules().await?;
+        if self.crawl.rules_changed {
+            self.check_known_pages();
+        }
         loop {
             let pause = self.dispatch().await?;
             let idle = self.is_idle();
@@ -223,7 +230,8 @@ impl CrawlLoop {
 
     /// Returns `true` if no page is due and no request is in progress.
     fn is_idle(&self) -> bool {
-        self.frontier.is_idle() && self.quiet && self.requests.is_empty()
+        let is_checking = self.rule_check.as_ref().is_some_and(|check| !check.is_finished());
+        self.frontier.is_idle() && self.quiet && self.requests.is_empty() && !is_checking
     }
 
     /// Returns `true` if the limit of concurrent requests or of pages is reached.
@@ -620,6 +628,7 @@ impl CrawlLoop {
         }
         if applied.new_rules {
             self.reload_rules().await?;
+            self.check_known_pages();
         }
         for page in applied.requested {
             if let Some(due) = self.read_catalog(move |catalog| catalog.due_page(page)).await? {
@@ -633,9 +642,25 @@ impl CrawlLoop {
     async fn reload_rules(&mut self) -> Result<(), CrawlError> {
         let initial = rules_from_config(&self.crawl.config);
         // The crawl loop checks pages and discovers none.
-        self.scope =
+        let scope =
             self.read_catalog(move |catalog| CrawlScope::load(catalog, initial, ByteSize(0))).await?;
+        self.scope = Arc::new(scope);
         Ok(())
+    }
+
+    /// Starts to apply the rules in force to all known pages. A check under earlier rules ends.
+    fn check_known_pages(&mut self) {
+        if let Some(running) = self.rule_check.take() {
+            running.abort();
+        }
+        let (catalog, clock) = (self.crawl.catalog.clone(), self.crawl.clock.clone());
+        let (records, status) = (self.crawl.records.clone(), self.crawl.status.clone());
+        let scope = Arc::clone(&self.scope);
+        self.rule_check = Some(tokio::spawn(async move {
+            apply_rules(catalog, clock, records, scope).await;
+            // Wakes the crawl loop, which may have nothing else to do.
+            status.changed.notify_one();
+        }));
     }
 
     /// Checks whether the sites of these pages mirror other sites.
@@ -768,6 +793,11 @@ impl CrawlLoop {
             let _ = timeout(GRACE_PERIOD, rest).await;
         }
         self.requests.shutdown().await;
+        if let Some(check) = self.rule_check.take() {
+            check.abort();
+            // Its sender is dropped only when the task has ended.
+            let _ = check.await;
+        }
         self.publish_status();
         for (site, SiteTraffic { requests, bytes }) in self.gate.busiest_sites(LOGGED_SITES) {
             info!(%site, requests, bytes, "today's traffic");

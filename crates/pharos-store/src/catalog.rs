@@ -6,6 +6,7 @@
 mod change;
 mod listing;
 mod page_entry;
+mod refresh_intervals;
 mod report;
 mod sqlite;
 
@@ -21,6 +22,7 @@ pub use change::{
     RobotsState, VisitOutcome,
 };
 pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
+pub use refresh_intervals::RefreshIntervals;
 pub use report::{
     CatalogCounts, DueOrder, DuePage, ListState, ListUsage, PageDetails, PageProblem, PageState, PageVersion,
     SiteCounts, SiteReport, Submission, UnsearchableCounts, Validators, current_version,
@@ -60,6 +62,10 @@ pub trait Catalog: Send + Sync {
     /// again.
     fn apply(&self, changes: &[CatalogChange], reached: &LibraryPositions)
     -> Result<ApplyResult, StoreError>;
+
+    /// Applies refresh intervals to the pages that were scheduled with other ones, and remembers them. Returns the number
+    /// of pages whose next visit changed. Pages whose interval was 0 have no next visit and stay so.
+    fn set_refresh_intervals(&self, intervals: &RefreshIntervals) -> Result<u64, StoreError>;
 
     /// Returns the rules of the current crawl, or `None` if no crawl was ever started.
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError>;

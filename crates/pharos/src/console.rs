@@ -72,8 +72,12 @@ pub(crate) fn error(error: &anyhow::Error) {
             line.push_str(&cause);
         }
     }
-    let line = line.replace('\n', " ");
-    let _ = writeln!(StderrWriter, "error: {line}");
+    print_error(&line.replace('\n', " "));
+}
+
+/// Prints an error message.
+pub(crate) fn print_error(message: &str) {
+    let _ = writeln!(StderrWriter, "error: {message}");
 }
 
 /// Returns `true` if the reader of the output closed the pipe, as `head` does.

@@ -293,6 +293,13 @@ choice! {
     }
 }
 
+impl StrategyName {
+    /// Returns `true` if the strategy orders pages by their weight.
+    pub fn uses_weights(self) -> bool {
+        matches!(self, Self::Importance | Self::Alternate | Self::HotQueue)
+    }
+}
+
 choice! {
     /// Starting point of a resumed crawl.
     RestartPolicy, "known or seeds" {

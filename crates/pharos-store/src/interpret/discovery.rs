@@ -199,9 +199,8 @@ impl<'a> PageWeights<'a> {
         record: &LibraryRecord,
         summary: &'a PageSummary,
     ) -> Option<Self> {
-        use StrategyName::{Alternate, HotQueue, Importance};
         let guide_words = &scope.rules().guide_words;
-        if guide_words.is_empty() && !matches!(config.strategy, Alternate | HotQueue | Importance) {
+        if guide_words.is_empty() && !config.strategy.uses_weights() {
             return None;
         }
         let rules = WeightRules { guide_words: guide_words.clone(), ..WeightRules::from_config(config) };
@@ -216,7 +215,7 @@ impl<'a> PageWeights<'a> {
         };
         let page = true_weight(&evidence, &rules);
         let relevance = guide_words::page_relevance(&rules.guide_words, &content.title, &content.text);
-        Some(Self { rules, page, relevance, content, counts_links: config.strategy == Importance })
+        Some(Self { rules, page, relevance, content, counts_links: config.strategy == StrategyName::Importance })
     }
 
     fn link_weight(&self, found: &DiscoveredLink, is_listed: bool) -> u32 {

@@ -34,7 +34,8 @@ use removal::{
     deleted_pages_return_with_a_later_response,
 };
 use scheduling::{
-    adding_a_seed_again_retries_it, back_offs_are_respected, due_pages_come_in_the_requested_order,
+    adding_a_seed_again_retries_it, back_offs_are_respected, changed_refresh_intervals_apply_to_known_pages,
+    due_pages_come_in_the_requested_order,
     failures_are_scheduled_and_reported, mirrors_are_not_fetched, pages_come_due_breadth_first_and_once,
     pages_dated_in_the_future_are_due, stale_pages_are_due_again,
     the_least_recently_visited_sites_come_first,
@@ -55,6 +56,7 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         applied_batches_change_nothing,
         each_log_has_its_own_position,
         failures_are_scheduled_and_reported,
+        changed_refresh_intervals_apply_to_known_pages,
         adding_a_seed_again_retries_it,
         rules_and_robots_are_kept,
         a_visit_does_not_change_the_path_to_a_page,

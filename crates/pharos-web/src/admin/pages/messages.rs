@@ -89,7 +89,7 @@ messages! { PageMessages {
     scope_any: "anywhere", "不限";
     max_depth: "Maximum depth in clicks from a seed", "距种子网页的最大点击数";
     guide_words: "Guide words", "引导词";
-    guide_words_hint: "Pages about these topics, and the pages they link to, are fetched first. One word per line.", "与这些主题相关的网页及其链接优先抓取。每行一个词。";
+    guide_words_hint: "Pages about these topics, and the pages they link to, are fetched first. One word per line. Used by the strategies importance, hot-queue and alternate only (crawl.strategy).", "与这些主题相关的网页及其链接优先抓取。每行一个词。仅在 importance、hot-queue、alternate 策略下生效（crawl.strategy）。";
     include: "Only URLs that match", "仅抓取匹配的网址";
     exclude: "Exclude URLs that match", "排除匹配的网址";
     rules_hint: "Patterns for whole URLs, one per line; * matches any characters. Queued pages that the new rules exclude are refused when they are due.",
@@ -322,6 +322,8 @@ messages! { PageMessages {
     effect_next_start: "Takes effect after a restart", "重启后生效";
     pending: "restart required", "需要重启";
     no_setting: "No such setting", "没有这个设置";
+    unkept: "Set by the command line of this start only: {}", "仅由本次启动的命令行设定：{}";
+    keep: "Keep for the next start", "保留到下次启动";
     export_import: "Export and import", "导出与导入";
     export: "Download pharos.toml", "下载 pharos.toml";
     import: "Replace all settings", "替换全部设置";

@@ -30,7 +30,15 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
         ExportFormat::Soif => Format::Soif,
         ExportFormat::Forward => Format::Forward,
     };
-    let sites = selected_sites(&data, &config, &args.sites)?;
+    let sites = match selected_sites(&data, &config, &args.sites)? {
+        Ok(sites) => sites,
+        Err(unknown) => {
+            console::print_error(&format!(
+                "no page of the site `{unknown}` is stored: `pharos stats` lists the largest sites"
+            ));
+            return Ok(CommandOutcome::NothingFound);
+        }
+    };
     let selection = ExportSelection {
         sites,
         from: args.from.as_deref().map(time).transpose()?,
@@ -53,7 +61,7 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
     drop(stdout);
     let summary = done?;
     if summary.written == 0 && summary.damaged == 0 {
-        bail!("no stored page matches the selection: check --site, --from, --to and --query with `pharos stats`");
+        console::print_error("no stored page matches the selection: check --site, --from, --to and --query");
     }
     let message = format!("{} written, {} damaged records skipped", summary.written, summary.damaged);
     match (to_stdout, global.json) {
@@ -65,10 +73,15 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
     Ok(if summary.written > 0 { CommandOutcome::Good } else { CommandOutcome::NothingFound })
 }
 
-/// Returns the known sites that the options name. A name without port matches all ports of the host.
-fn selected_sites(data: &DataDir, config: &Config, names: &[String]) -> anyhow::Result<Vec<SiteName>> {
+/// Returns the known sites that the options name, or the first name without a known site. A name without port matches
+/// all ports of the host.
+fn selected_sites(
+    data: &DataDir,
+    config: &Config,
+    names: &[String],
+) -> anyhow::Result<Result<Vec<SiteName>, String>> {
     if names.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Ok(Vec::new()));
     }
     let catalog = Stores::open(data, config)?.catalog()?;
     let known = match &catalog {
@@ -85,11 +98,11 @@ fn selected_sites(data: &DataDir, config: &Config, names: &[String]) -> anyhow::
         let is_named = |site: &&SiteName| **site == wanted || (!has_port && site.host() == wanted.host());
         let matching: Vec<SiteName> = known.iter().filter(is_named).cloned().collect();
         if matching.is_empty() {
-            bail!("no page of the site `{name}` is stored: `pharos stats` lists the largest sites");
+            return Ok(Err(name.clone()));
         }
         sites.extend(matching);
     }
-    Ok(sites)
+    Ok(Ok(sites))
 }
 
 /// Returns the pages that match a query.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
-use pharos_core::config::Config;
+use pharos_core::config::{Config, StrategyName};
 use pharos_crawl::rules::explain::RuleDecision;
 use pharos_crawl::{CrawlSummary, EndReason, UrlExplanation};
 use pharos_engine::status::depth_limit::find_referrer_at_limit;
@@ -144,12 +144,12 @@ fn explain(
     if global.json {
         console::print_json(&explanation)?;
     } else {
-        print_explanation(&explanation)?;
+        print_explanation(&explanation, config.crawl.strategy)?;
     }
     Ok(if explanation.admitted { CommandOutcome::Good } else { CommandOutcome::NothingFound })
 }
 
-fn print_explanation(explanation: &UrlExplanation) -> anyhow::Result<()> {
+fn print_explanation(explanation: &UrlExplanation, strategy: StrategyName) -> anyhow::Result<()> {
     console::out!("{}", console::printable(&explanation.input));
     for line in &explanation.lines {
         let ruling = match line.ruling {
@@ -161,6 +161,9 @@ fn print_explanation(explanation: &UrlExplanation) -> anyhow::Result<()> {
     }
     for part in &explanation.weights {
         console::out!("  weight     {:<8} {}", part.weight, console::printable(&part.part));
+    }
+    if !explanation.weights.is_empty() && !strategy.uses_weights() {
+        console::out!("  weight     unused   the strategy {strategy} does not order pages by weight");
     }
     let rules = match explanation.rules_in_force {
         true => "by the rules of the last crawl",
