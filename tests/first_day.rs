@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::browser::{Site, until};
 use crate::common::{Running, TestFolder, describe, fail, get, pharos, succeed};
+use pharos_core::PageUrl;
 use serde_json::Value;
 
 /// A port on which nothing listens.
@@ -228,4 +231,83 @@ fn a_piped_result_has_neither_colours_nor_line_breaks() {
     let found = succeed(folder.on("data", &["search", "lighthouse"]).env("COLUMNS", "20"));
     assert!(found.contains("The keeper of the Home lighthouse lights the lamp every evening"), "{found}");
     assert!(!found.contains('\x1b'), "{found}");
+}
+
+/// Returns the number of searchable pages.
+fn searchable(folder: &TestFolder) -> u64 {
+    folder.json("data", &["stats"])["searchable"].as_u64().unwrap()
+}
+
+#[test]
+fn an_exclude_rule_applies_to_known_pages_and_can_be_undone() {
+    let folder = TestFolder::new();
+    let site = small_site();
+    let address = |path: &str| format!("http://127.0.0.1:{}{path}", site.port);
+    let (_up, _messages) = up_into_file(&folder, &["--allow-private", &address("/")]);
+    until("the catalog exists", || folder.path("data/catalog.db").exists());
+    until("all pages are searchable", || searchable(&folder) == 3);
+
+    folder.file("data/pharos.toml", "[crawl]\nexclude = [\"*/deep*\"]\n");
+    until("excluded pages leave the index", || searchable(&folder) == 1);
+    assert_eq!(folder.finds("data", "lighthouse"), [address("/")]);
+    for path in ["/deep", "/deeper"] {
+        let report = folder.json("data", &["page", &address(path)]);
+        assert_eq!(report["problem"], "refused", "{report}");
+        assert!(report["reason"].as_str().unwrap().contains("crawl.exclude"), "{report}");
+    }
+    let stats = folder.json("data", &["stats"]);
+    assert_eq!(stats["collection"]["others"], serde_json::json!([["not-found", 1], ["refused", 2]]));
+    succeed(&mut folder.on("data", &["doctor"]));
+
+    folder.file("data/pharos.toml", "");
+    until("they come back without the rule", || searchable(&folder) == 3);
+    assert_eq!(folder.json("data", &["page", &address("/deep")])["problem"], Value::Null);
+    succeed(&mut folder.on("data", &["doctor"]));
+}
+
+#[test]
+fn a_changed_refresh_interval_applies_to_known_pages() {
+    let folder = TestFolder::new();
+    let site = small_site();
+    let address = |path: &str| format!("http://127.0.0.1:{}{path}", site.port);
+    let (_up, _messages) = up_into_file(&folder, &["--allow-private", &address("/")]);
+    until("the catalog exists", || folder.path("data/catalog.db").exists());
+    until("all pages are searchable", || searchable(&folder) == 3);
+    let visits = |path: &str| folder.json("data", &["page", &address(path)])["visits"].as_u64().unwrap();
+    assert_eq!(visits("/deeper"), 1);
+    folder.file("data/pharos.toml", "[crawl]\nrefresh = \"2s\"\nrefresh_at_most_every = \"1s\"\n");
+    until("a known page is visited again", || visits("/deeper") > 1);
+    assert_eq!(visits("/"), 1, "the interval of home pages is the same");
+}
+
+#[test]
+fn the_copy_of_a_gone_page_is_shown_as_such() {
+    let folder = TestFolder::new();
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let gone = Arc::clone(&is_gone);
+    let site = Site::start(move |path| match path {
+        "/" => Some(page("Home", "<a href=/deep>deep</a>")),
+        "/deep" if !gone.load(Ordering::SeqCst) => Some(page("Deep", "")),
+        _ => None,
+    });
+    let address = |path: &str| format!("http://127.0.0.1:{}{path}", site.port);
+    succeed(&mut crawl(&folder, &[&address("/")]));
+    is_gone.store(true, Ordering::SeqCst);
+    // A page is missing when it is missing twice.
+    for _ in 0..2 {
+        succeed(&mut crawl(&folder, &["--mode", "batch", &address("/")]));
+    }
+    succeed(&mut folder.on("data", &["index", "build"]));
+    assert_eq!(folder.finds("data", "lighthouse"), [address("/")]);
+    let mut serve = Running::start(&mut folder.on("data", &["serve", "--listen", "127.0.0.1:0"]));
+    let server = serve.address();
+    let copy = |path: &str| format!("/snapshot/{}", PageUrl::parse(&address(path)).unwrap().id());
+    let (status, banner) = get(&server, &format!("{}?lang=en", copy("/deep")));
+    assert_eq!(status, 200, "{banner}");
+    assert!(banner.contains("This page no longer exists on its site"), "{banner}");
+    let (status, content) = get(&server, &format!("{}/content", copy("/deep")));
+    assert!(status == 200 && content.contains("The keeper of the Deep lighthouse"), "{content}");
+    let (_, banner) = get(&server, &format!("{}?lang=en", copy("/")));
+    assert!(!banner.contains("no longer exists"), "{banner}");
+    assert_eq!(get(&server, &copy("/never")).0, 404);
 }

@@ -140,7 +140,7 @@ messages! { PageMessages {
     did_show: "The site is shown in results again", "该网站已恢复显示";
     skip: "Stop crawling", "停止抓取";
     follow: "Resume crawling", "恢复抓取";
-    did_skip: "Only the seeds of the site are still fetched (crawl.exclude)", "除种子网页外，不再抓取该网站（crawl.exclude）";
+    did_skip: "Only the seeds of the site are still fetched; its other pages leave the index (crawl.exclude)", "除种子网页外，不再抓取该网站，其他网页将移出索引（crawl.exclude）";
     did_follow: "The pages of the site may be fetched again", "可以再次抓取该网站的网页";
     boost: "Score boost of its pages", "网页得分加成";
     boost_hint: "Scores range from 0 to 1 (rank.boost).", "得分在 0 到 1 之间（rank.boost）。";

@@ -7,6 +7,7 @@ use pharos_store::catalog::{
 
 use super::*;
 use crate::testing::apply_changes;
+use crate::{LoadedSettings, SettingsSource};
 
 const PAGES: [&str; 21] = [
     "/admin",
@@ -252,4 +253,31 @@ async fn a_seed_that_yields_nothing_is_listed_with_a_remedy() {
     assert!(missing.contains("http://10.0.0.1/deep") && !missing.contains("Allow private"), "{missing}");
     let seeds = keeper.get("/admin/trouble?seeds=1&lang=en").await.text().to_string();
     assert!(!seeds.contains("http://10.0.0.1/deep"), "{seeds}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_of_the_command_line_are_kept_for_the_next_start() {
+    let (dir, mut service) = engine(&[], Config::default());
+    let file = service.data.config();
+    let path = file.clone();
+    service.settings = SettingsSource::new(file.clone(), move || {
+        let mut config = Config::default();
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        config.read_toml("pharos.toml", &text).map_err(|error| error.to_string())?;
+        config.crawl.max_depth = 3;
+        let overrides = [("crawl.max_depth", "command line"), ("crawl.contact", "environment")];
+        Ok(LoadedSettings { config, overrides: overrides.into() })
+    });
+    let app = AppState::new(service).unwrap();
+    let desk = Arc::clone(app.desk());
+    let running = Running { dir, router: router::build(app.clone()), app, desk };
+    let mut keeper = running.keeper().await;
+    let page = keeper.get("/admin/settings?lang=en").await.text().to_string();
+    assert!(page.contains("Set by the command line of this start only: crawl.max_depth<"), "{page}");
+    let stamp = page.split_once("name=\"stamp\" value=\"").unwrap().1.split('"').next().unwrap();
+    keeper.act("/admin/settings/keep", &[("stamp", stamp)]).await;
+    assert_eq!(fs::read_to_string(&file).unwrap(), "[crawl]\nmax_depth = 3\n");
+    let page = keeper.get("/admin/settings?lang=zh").await.text().to_string();
+    assert!(!page.contains("保留到下次启动"), "nothing is left to keep: {page}");
+    assert!(running.action_log().contains("settings.keep"));
 }
