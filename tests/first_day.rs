@@ -28,7 +28,9 @@ fn small_site() -> Site {
 }
 
 fn page(title: &str, links: &str) -> String {
-    format!("<title>{title}</title><p>The keeper of the {title} lighthouse lights the lamp every evening. {links}")
+    format!(
+        "<title>{title}</title><p>The keeper of the {title} lighthouse lights the lamp every evening. {links}"
+    )
 }
 
 /// Starts `up` with its messages in a file, as under a process supervisor.
@@ -108,23 +110,29 @@ fn the_limit_that_kept_a_page_out_is_named() {
     let explained = folder.on("data", &["crawl", "--explain", &deeper]).output().unwrap();
     let text = String::from_utf8_lossy(&explained.stdout).into_owned();
     assert_eq!(explained.status.code(), Some(1), "{}", describe(&explained));
-    assert!(text.contains("refused: ") && text.contains("crawl.max_depth") && text.contains("/deep links to it"), "{text}");
+    assert!(
+        text.contains("refused: ") && text.contains("crawl.max_depth") && text.contains("/deep links to it"),
+        "{text}"
+    );
     let filtered = folder.json("data", &["stats"])["filtered"].clone();
     assert_eq!(filtered, serde_json::json!([["depth 1", 1]]));
 
     folder.file("limited/pharos.toml", "[crawl]\nmax_pages_per_site = 2\n");
     let mut limited = folder.on("limited", &["crawl", "--allow-private", "--politeness", "own-site", &seed]);
     let output = limited.output().unwrap();
-    let (out, messages) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(messages.contains("limit: 127.0.0.1:") && messages.contains("crawl.max_pages_per_site"), "{messages}");
+    let (out, messages) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        messages.contains("limit: 127.0.0.1:") && messages.contains("crawl.max_pages_per_site"),
+        "{messages}"
+    );
     assert!(out.contains("beyond the limits of their site"), "{out}");
 }
 
 #[test]
 fn a_seed_without_content_is_a_problem() {
     let folder = TestFolder::new();
-    let site = Site::start(|path| (path == "/").then(|| "<html><body><script>fill()</script></body></html>".into()));
+    let site =
+        Site::start(|path| (path == "/").then(|| "<html><body><script>fill()</script></body></html>".into()));
     let seed = format!("http://127.0.0.1:{}/", site.port);
     let output = crawl(&folder, &[&seed]).output().unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);
@@ -141,7 +149,9 @@ fn the_demo_says_that_it_is_ready() {
     let _demo = Running::start(&mut command);
     until("the demo is ready", || {
         let text = fs::read_to_string(&messages).unwrap();
-        text.contains("ready: ") && text.contains(" pages, open http://127.0.0.1:") && text.contains("try lighthouse or 灯塔")
+        text.contains("ready: ")
+            && text.contains(" pages, open http://127.0.0.1:")
+            && text.contains("try lighthouse or 灯塔")
     });
 }
 

@@ -346,9 +346,7 @@ impl CrawlLoop {
             }
             // A seed must not wait unnoticed: each failure of its server is recorded for it, too.
             Some(RobotsVerdict::NotBefore(_, obstacle))
-                if page.depth == 0
-                    && !page.visited
-                    && page.attempts < self.robots.failures(&robots_txt) =>
+                if page.depth == 0 && !page.visited && page.attempts < self.robots.failures(&robots_txt) =>
             {
                 self.record_unreachable(&page, obstacle.reason(), now).await?;
             }
@@ -463,7 +461,9 @@ impl CrawlLoop {
             return Ok(());
         }
         let pages = self
-            .read_catalog(move |catalog| seeds.iter().map(|page| catalog.page(*page)).collect::<Result<Vec<_>, _>>())
+            .read_catalog(move |catalog| {
+                seeds.iter().map(|page| catalog.page(*page)).collect::<Result<Vec<_>, _>>()
+            })
             .await?;
         let mut log = self.crawl.status.log();
         for page in pages.into_iter().flatten() {
@@ -642,8 +642,7 @@ impl CrawlLoop {
     async fn reload_rules(&mut self) -> Result<(), CrawlError> {
         let initial = rules_from_config(&self.crawl.config);
         // The crawl loop checks pages and discovers none.
-        let scope =
-            self.read_catalog(move |catalog| CrawlScope::load(catalog, initial, ByteSize(0))).await?;
+        let scope = self.read_catalog(move |catalog| CrawlScope::load(catalog, initial, ByteSize(0))).await?;
         self.scope = Arc::new(scope);
         Ok(())
     }

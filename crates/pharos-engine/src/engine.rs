@@ -422,7 +422,8 @@ impl Engine {
 
     /// Applies changed refresh intervals to pages that are scheduled already.
     pub(crate) fn apply_refresh_settings(&self) -> Result<(), EngineError> {
-        let pages = self.catalog.set_refresh_intervals(&RefreshIntervals::from_config(&self.config().crawl))?;
+        let pages =
+            self.catalog.set_refresh_intervals(&RefreshIntervals::from_config(&self.config().crawl))?;
         if pages > 0 {
             info!(pages, "changed refresh intervals applied to known pages");
         }

@@ -20,7 +20,7 @@ const ANNOUNCEMENT_INTERVAL: Duration = Duration::from_secs(3600);
 /// Returns the number of searchable pages.
 type CountSearchable = Box<dyn Fn() -> u64 + Send + Sync>;
 
-/// What is announced when every known page is fetched.
+/// The message when every known page is fetched.
 pub(crate) struct Announcement {
     /// URL of the search page.
     pub(crate) address: String,
@@ -195,7 +195,9 @@ mod tests {
             "ready: 358 pages, open http://127.0.0.1:8080/, try lighthouse or 灯塔"
         );
         assert!(announcement(true, 0).message(&idle).contains("/admin/trouble"));
-        assert!(announcement(false, 1).message(&idle).starts_with("everything is fetched: 1 page searchable"));
+        assert!(
+            announcement(false, 1).message(&idle).starts_with("everything is fetched: 1 page searchable")
+        );
     }
 
     #[test]

@@ -79,8 +79,8 @@ impl Phase {
         }
         // Totals may be estimates.
         let percent = (100.0 * self.done as f64 / self.total as f64).min(100.0);
-        let share = self.done.saturating_sub(self.first) as f64
-            / self.total.saturating_sub(self.first).max(1) as f64;
+        let share =
+            self.done.saturating_sub(self.first) as f64 / self.total.saturating_sub(self.first).max(1) as f64;
         if elapsed < ESTIMATE_AFTER || share <= 0.0 || share >= 1.0 {
             return format!(" · {percent:.0} %");
         }

@@ -49,7 +49,7 @@ pub(crate) fn require_data_dir(data: &DataDir) -> anyhow::Result<()> {
 /// Removes a data directory that a failed command created, unless it holds a record.
 pub(crate) fn remove_without_records(data: &DataDir) {
     if data.root().is_dir() && !data.is_owned() && !has_records(data) {
-        // What is left of it harms nobody.
+        // Remains of it do no harm.
         let _ = fs::remove_dir_all(data.root());
     }
 }

@@ -163,11 +163,11 @@ mod tests {
         let plain = Terminal::default();
         assert_eq!(plain.marked(html, Style::Text, 0, 0), "A <b> lighthouse & more");
         let colours = Terminal { has_colours: true, width: None };
+        assert_eq!(colours.marked(html, Style::Text, 2, 0), "  A <b> \x1b[1;33mlighthouse\x1b[0m & more");
         assert_eq!(
-            colours.marked(html, Style::Text, 2, 0),
-            "  A <b> \x1b[1;33mlighthouse\x1b[0m & more"
+            colours.plain("http://a.example/\x1b[2J", Style::Address),
+            "\x1b[32mhttp://a.example/[2J\x1b[0m"
         );
-        assert_eq!(colours.plain("http://a.example/\x1b[2J", Style::Address), "\x1b[32mhttp://a.example/[2J\x1b[0m");
     }
 
     #[test]

@@ -171,7 +171,9 @@ mod tests {
         assert_eq!(config.crawl.max_pages, 9);
         let list = |text: &str| {
             let mut config = Config::default();
-            config.read_environment([("PHAROS_CRAWL_EXCLUDE".into(), text.into())], &[]).map(|()| config.crawl.exclude)
+            config
+                .read_environment([("PHAROS_CRAWL_EXCLUDE".into(), text.into())], &[])
+                .map(|()| config.crawl.exclude)
         };
         assert_eq!(list("*/a,*/b").unwrap(), ["*/a", "*/b"]);
         assert_eq!(list(r#" ["*/a,b", "*/c"] "#).unwrap(), ["*/a,b", "*/c"], "JSON");

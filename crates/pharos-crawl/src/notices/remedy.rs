@@ -1,4 +1,4 @@
-//! What an operator can do about a page that yields nothing.
+//! Remedies of an operator for pages that yield nothing.
 
 use std::fmt;
 

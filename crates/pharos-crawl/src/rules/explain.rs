@@ -130,7 +130,15 @@ pub fn explain(
     let weights = page.as_ref().map(|page| weights(config, &scope, seeds, page)).unwrap_or_default();
     let admitted = lines.iter().all(|line| line.ruling != RuleDecision::Refuses);
     let max_depth = scope.rules().max_depth;
-    Ok(UrlExplanation { input: url.to_string(), url: page, admitted, rules_in_force, lines, weights, max_depth })
+    Ok(UrlExplanation {
+        input: url.to_string(),
+        url: page,
+        admitted,
+        rules_in_force,
+        lines,
+        weights,
+        max_depth,
+    })
 }
 
 /// Returns the weight predicted from the URL alone; the referring page would add to it.

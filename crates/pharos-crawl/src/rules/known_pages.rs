@@ -18,7 +18,7 @@ const APPLY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Interval at which this is checked.
 const APPLY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What the rules in force mean for a known page.
+/// Effect of the rules in force on a known page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum KnownPageAction {
     /// The page is refused for this reason.
@@ -89,7 +89,7 @@ fn read_chunk(
     Ok((end, affected.map(|(action, page)| (page, action)).collect()))
 }
 
-/// Returns what the rules mean for a page. Waiting pages are checked when their turn comes, and seeds are exempt.
+/// Returns the effect of the rules on a page. Waiting pages are checked when their turn comes, and seeds are exempt.
 fn action(scope: &CrawlScope, page: &PageDetails) -> Option<KnownPageAction> {
     let is_exempt = matches!(page.state, PageState::Waiting | PageState::Deleted | PageState::Removed);
     if page.depth == 0 || is_exempt {
@@ -166,10 +166,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let catalog = open_catalog(dir.path());
         let at = Timestamp::from_millis(1_000);
-        let visited = |path: &str, outcome| CatalogChange::Visited { url: url(path), at, outcome, next_due: None };
+        let visited =
+            |path: &str, outcome| CatalogChange::Visited { url: url(path), at, outcome, next_due: None };
         let stored = |offset| {
             let position = LibraryPosition::new(1, offset);
-            VisitOutcome::Responded(ResponseSummary { status: 200, position, indexable: true, ..ResponseSummary::default() })
+            VisitOutcome::Responded(ResponseSummary {
+                status: 200,
+                position,
+                indexable: true,
+                ..ResponseSummary::default()
+            })
         };
         let refused = |reason: &str| VisitOutcome::Refused { reason: reason.into() };
         let found = ["old/a", "new/b", "robots", "type", "waiting", "old/c"];
@@ -185,7 +191,8 @@ mod tests {
             visited("new/seed", stored(3)),
         ]);
         catalog.apply(&changes, &LibraryPosition::new(1, 100).into()).unwrap();
-        let mut scope = CrawlScope::new(CrawlRules { exclude: vec!["*/new/*".into()], ..CrawlRules::default() });
+        let mut scope =
+            CrawlScope::new(CrawlRules { exclude: vec!["*/new/*".into()], ..CrawlRules::default() });
         scope.add_site(url("").site());
         let (_, mut actions) = read_chunk(&*catalog, &scope, None).unwrap();
         actions.sort_by(|(one, _), (other, _)| one.url.as_str().cmp(other.url.as_str()));

@@ -102,8 +102,12 @@ mod tests {
 
     #[test]
     fn stored_pages_are_an_explained_sum() {
-        let counts =
-            UnsearchableCounts { not_found: 2_331, without_text: 6, server_errors: 3, ..UnsearchableCounts::default() };
+        let counts = UnsearchableCounts {
+            not_found: 2_331,
+            without_text: 6,
+            server_errors: 3,
+            ..UnsearchableCounts::default()
+        };
         let pages = StoredPages::new(6_450, 4_108, counts);
         let expected = [
             (UnsearchableReason::NotFound, 2_331),

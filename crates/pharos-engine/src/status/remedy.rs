@@ -1,3 +1,3 @@
-//! What an operator can do about a page that yields nothing.
+//! Remedies of an operator for pages that yield nothing.
 
 pub use pharos_crawl::Remedy;

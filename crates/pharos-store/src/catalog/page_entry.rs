@@ -369,12 +369,7 @@ impl PageEntry {
         }
     }
 
-    fn schedule(
-        &mut self,
-        due: Option<Timestamp>,
-        attempts: u32,
-        problem: Option<(PageProblem, String)>,
-    ) {
+    fn schedule(&mut self, due: Option<Timestamp>, attempts: u32, problem: Option<(PageProblem, String)>) {
         self.due = due;
         self.attempts = attempts;
         (self.problem, self.reason) = problem.unzip();
@@ -390,9 +385,8 @@ impl PageEntry {
         }
         let is_seed = self.path.depth == 0 && response.is_live;
         let leads_nowhere = !response.indexable && response.links == 0;
-        (is_seed && leads_nowhere && is_success(response.status)).then(|| {
-            (PageProblem::Empty, "it has neither text to search nor links to follow".to_string())
-        })
+        (is_seed && leads_nowhere && is_success(response.status))
+            .then(|| (PageProblem::Empty, "it has neither text to search nor links to follow".to_string()))
     }
 
     /// Converts the entry to its public form.

@@ -97,6 +97,7 @@ pub enum PageProblem {
 }
 
 impl PageProblem {
+    /// All problems.
     pub const ALL: [PageProblem; 7] = [
         PageProblem::Failed,
         PageProblem::Refused,

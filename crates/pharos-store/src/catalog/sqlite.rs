@@ -25,8 +25,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params}
 use super::{
     ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, ListState, ListUsage,
     LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, RefreshIntervals, Removal,
-    RobotsFile, RobotsState,
-    SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission, UnsearchableCounts,
+    RobotsFile, RobotsState, SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission,
+    UnsearchableCounts,
 };
 use crate::StoreError;
 use crate::catalog::page_entry::PageEntry;

@@ -215,7 +215,13 @@ impl<'a> PageWeights<'a> {
         };
         let page = true_weight(&evidence, &rules);
         let relevance = guide_words::page_relevance(&rules.guide_words, &content.title, &content.text);
-        Some(Self { rules, page, relevance, content, counts_links: config.strategy == StrategyName::Importance })
+        Some(Self {
+            rules,
+            page,
+            relevance,
+            content,
+            counts_links: config.strategy == StrategyName::Importance,
+        })
     }
 
     fn link_weight(&self, found: &DiscoveredLink, is_listed: bool) -> u32 {

@@ -244,7 +244,10 @@ pub(crate) fn failures_are_paged_to_the_end(path: &Path, open: Open<'_>) {
     let site = Some(at_site("site-1.example", "/").site().id());
     assert_eq!(walk(PageFailureQuery::default()), 60);
     assert_eq!(walk(PageFailureQuery { site, ..PageFailureQuery::default() }), 15);
-    assert_eq!(walk(PageFailureQuery { problem: Some(PageProblem::Refused), ..PageFailureQuery::default() }), 20);
+    assert_eq!(
+        walk(PageFailureQuery { problem: Some(PageProblem::Refused), ..PageFailureQuery::default() }),
+        20
+    );
     assert_eq!(
         walk(PageFailureQuery { site, problem: Some(PageProblem::Failed), ..PageFailureQuery::default() }),
         10
@@ -324,7 +327,10 @@ pub(crate) fn error_responses_are_problems(path: &Path, open: Open<'_>) {
     let all = PageFailureQuery { limit: 10, ..PageFailureQuery::default() };
     let listed = |query: &PageFailureQuery| {
         let failures = catalog.failures(query).unwrap();
-        failures.into_iter().map(|f| (f.url.path_and_query().to_string(), f.problem, f.reason)).collect::<Vec<_>>()
+        failures
+            .into_iter()
+            .map(|f| (f.url.path_and_query().to_string(), f.problem, f.reason))
+            .collect::<Vec<_>>()
     };
     let row = |path: &str, problem, reason: &str| (path.to_string(), problem, reason.to_string());
     let expected = [
@@ -355,7 +361,8 @@ pub(crate) fn error_responses_are_problems(path: &Path, open: Open<'_>) {
 pub(crate) fn a_seed_that_leads_nowhere_is_a_problem(path: &Path, open: Open<'_>) {
     let catalog = open(path);
     let responded = |place, links, indexable| {
-        let response = ResponseSummary { status: 200, is_live: true, links, indexable, ..ResponseSummary::default() };
+        let response =
+            ResponseSummary { status: 200, is_live: true, links, indexable, ..ResponseSummary::default() };
         VisitOutcome::Responded(ResponseSummary { position: position(place), ..response })
     };
     let changes = [

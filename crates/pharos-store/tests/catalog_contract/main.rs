@@ -35,9 +35,8 @@ use removal::{
 };
 use scheduling::{
     adding_a_seed_again_retries_it, back_offs_are_respected, changed_refresh_intervals_apply_to_known_pages,
-    due_pages_come_in_the_requested_order,
-    failures_are_scheduled_and_reported, mirrors_are_not_fetched, pages_come_due_breadth_first_and_once,
-    pages_dated_in_the_future_are_due, stale_pages_are_due_again,
+    due_pages_come_in_the_requested_order, failures_are_scheduled_and_reported, mirrors_are_not_fetched,
+    pages_come_due_breadth_first_and_once, pages_dated_in_the_future_are_due, stale_pages_are_due_again,
     the_least_recently_visited_sites_come_first,
 };
 

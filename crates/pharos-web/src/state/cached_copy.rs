@@ -142,7 +142,8 @@ fn find_cached_page(
         label: request.next,
     };
     let is_gone = gone_since.is_some();
-    let stored = StoredVersion { response: &response, indexed: &indexed, position: selected.position, is_gone };
+    let stored =
+        StoredVersion { response: &response, indexed: &indexed, position: selected.position, is_gone };
     let shown = rendering.view(key, || stored.render(service, rendering, request, &words))?;
     let View::Shown(shown) = shown else { return Ok(CachedPageLookup::Withheld(indexed)) };
     let (listed, of_versions) = list_versions(&versions, selected.since, request.versions, library);
@@ -162,9 +163,10 @@ fn find_cached_page(
 /// were removed, or that a rule forbids, are not returned.
 fn find_gone_page(service: &Service, id: PageId) -> Result<Option<(IndexedPage, Timestamp)>, ServiceError> {
     let Some(catalog) = service.stores.catalog()? else { return Ok(None) };
-    let Some(page) = catalog.page(id)?.filter(|page| {
-        page.state == PageState::Stored && page.problem == Some(PageProblem::NotFound)
-    }) else {
+    let Some(page) = catalog
+        .page(id)?
+        .filter(|page| page.state == PageState::Stored && page.problem == Some(PageProblem::NotFound))
+    else {
         return Ok(None);
     };
     let versions = PageVersions::load(&service.stores, &page.url)?;

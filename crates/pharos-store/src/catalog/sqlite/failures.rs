@@ -13,9 +13,7 @@ use super::rows::{problem_number, read_problem, read_url};
 use super::{SqliteCatalog, sql_limit};
 use crate::StoreError;
 use crate::catalog::listing::mask_reason;
-use crate::catalog::{
-    MAX_FAILURES_SCANNED, PageFailure, PageFailureQuery, PageProblem, UnsearchableCounts,
-};
+use crate::catalog::{MAX_FAILURES_SCANNED, PageFailure, PageFailureQuery, PageProblem, UnsearchableCounts};
 use crate::interpret::status::StatusMeaning;
 
 /// Number of rows read in one transaction.

@@ -66,7 +66,7 @@ impl ProblemMessages {
         }
     }
 
-    /// Returns what to do about a problem with this reason, or an empty text if nothing is known.
+    /// Returns the remedy of a problem with this reason, or an empty text if none is known.
     pub(crate) fn remedy(&self, problem: PageProblem, reason: &str) -> &'static str {
         Remedy::for_problem(problem, reason).map_or("", |remedy| self.remedy_text(remedy))
     }

@@ -131,12 +131,7 @@ pub(crate) async fn trouble(
 }
 
 impl ProblemRow {
-    fn new(
-        trouble: &PageFailure,
-        m: &'static PageMessages,
-        p: &'static ProblemMessages,
-        lang: Lang,
-    ) -> Self {
+    fn new(trouble: &PageFailure, m: &'static PageMessages, p: &'static ProblemMessages, lang: Lang) -> Self {
         Self {
             url: trouble.url.to_string(),
             href: report_link(trouble.url.as_str()),

@@ -241,7 +241,12 @@ async fn a_seed_that_yields_nothing_is_listed_with_a_remedy() {
         ],
     );
     let overview = keeper.get("/admin?lang=en").await.text().to_string();
-    for text in ["Seeds that yield nothing", "private address 10.0.0.1", "Allow private addresses", "1 stored = 0 searchable + 1 not found"] {
+    for text in [
+        "Seeds that yield nothing",
+        "private address 10.0.0.1",
+        "Allow private addresses",
+        "1 stored = 0 searchable + 1 not found",
+    ] {
         assert!(overview.contains(text), "{text} is missing in {overview}");
     }
     assert!(!overview.contains("http://10.0.0.1/deep"), "it is no seed");

@@ -99,7 +99,9 @@ impl<'a> ExclusionReason<'a> {
             (PageState::Waiting, Some(WaitReason::Moment(until))) => Self::WaitsUntil(*until),
             (PageState::Waiting, None) => Self::Waits,
             (PageState::Refused, _) => Self::from_refusal(reason),
-            (PageState::Stored, _) if page.problem == Some(PageProblem::Refused) => Self::from_refusal(reason),
+            (PageState::Stored, _) if page.problem == Some(PageProblem::Refused) => {
+                Self::from_refusal(reason)
+            }
             (PageState::Failed, _) => Self::from_failure(reason, at),
             (PageState::Deleted | PageState::Removed, _) => Self::Gone,
             (PageState::Quarantined, _) => Self::TooComplex(at),

@@ -43,8 +43,11 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
 
 /// Describes stored pages as a sum, such as `12 stored = 10 searchable + 2 not found`.
 fn explain_stored(pages: &StoredPages) -> String {
-    let mut line =
-        format!("{} stored = {} searchable", console::grouped(pages.stored), console::grouped(pages.searchable));
+    let mut line = format!(
+        "{} stored = {} searchable",
+        console::grouped(pages.stored),
+        console::grouped(pages.searchable)
+    );
     for (reason, count) in &pages.others {
         line.push_str(&format!(" + {} {}", console::grouped(*count), reason.description()));
     }

@@ -16,9 +16,8 @@ pub(crate) fn run(global: &Global, args: RebuildArgs) -> anyhow::Result<CommandO
     if parts.is_empty() {
         parts = Part::ALL.to_vec();
     }
-    let rebuilt = LongTask::run(|task| {
-        rebuild(&data, &config, &parts, args.force, |step| report(task, step))
-    })?;
+    let rebuilt =
+        LongTask::run(|task| rebuild(&data, &config, &parts, args.force, |step| report(task, step)))?;
     if global.json {
         console::print_json(&rebuilt)?;
         return Ok(CommandOutcome::Good);

@@ -81,7 +81,8 @@ fn open_input(arguments: &[String]) -> anyhow::Result<Box<dyn BufRead>> {
 /// Returns `true` if a text can only be meant as the name of a file: ASCII with a directory or an extension, no spaces.
 fn is_file_name(text: &str) -> bool {
     let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
-    let has_extension = extension.is_some_and(|e| (1..=5).contains(&e.len()) && e.bytes().all(|b| b.is_ascii_alphanumeric()));
+    let has_extension =
+        extension.is_some_and(|e| (1..=5).contains(&e.len()) && e.bytes().all(|b| b.is_ascii_alphanumeric()));
     text.is_ascii() && !text.contains(char::is_whitespace) && (text.contains('/') || has_extension)
 }
 
