@@ -13,10 +13,12 @@ use std::time::Duration;
 
 use pharos_core::config::{ByteSize, CrawlConfig};
 use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
-use pharos_store::catalog::{CLOCK_TOLERANCE, RobotsFile, RobotsState, SiteReport};
+use pharos_store::catalog::{
+    CLOCK_TOLERANCE, PageFailureQuery, PageProblem, RobotsFile, RobotsState, SiteReport,
+};
 use pharos_store::interpret::CrawlScope;
 use pharos_store::interpret::scope::check_page_url;
-use pharos_store::{Catalog, DuePage, LibraryEvent, LibraryRecord, RecordContent, StoreError};
+use pharos_store::{Catalog, CrawlRules, DuePage, LibraryEvent, LibraryRecord, RecordContent, StoreError};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -48,6 +50,10 @@ const RECHECK_INTERVAL: Duration = Duration::from_secs(86_400);
 const LOGGED_SITES: usize = 10;
 /// Maximum number of servers remembered as having no stored robots.txt.
 const MAX_WITHOUT_ROBOTS: usize = 65_536;
+/// Maximum number of seeds for which failures of their server are recorded in one crawl.
+const MAX_UNREACHABLE_SEEDS: usize = 65_536;
+/// Maximum number of failed seeds that are tried again when a crawl starts or its settings change.
+const MAX_RETRIED_SEEDS: usize = 1_000;
 /// Steps taken before the loop checks for events.
 const MAX_STEPS: usize = 256;
 
@@ -99,6 +105,8 @@ struct CrawlLoop {
     pages_in_progress: u64,
     /// Seeds whose outcome is not applied yet.
     seeds_in_progress: HashSet<PageId>,
+    /// Seeds for which a failure of their server was recorded.
+    unreachable_seeds: HashSet<PageId>,
     /// Time of the next scan for due sites.
     scan_at: Timestamp,
     /// Time of the next visit, as of the last scan while nothing was due.
@@ -165,6 +173,7 @@ impl CrawlLoop {
             tasks: HashMap::new(),
             pages_in_progress: 0,
             seeds_in_progress: HashSet::new(),
+            unreachable_seeds: HashSet::new(),
             scan_at: Timestamp::EPOCH,
             next_visit: None,
             quiet: false,
@@ -179,6 +188,8 @@ impl CrawlLoop {
         if self.crawl.rules_changed {
             self.check_known_pages();
         }
+        // Problems of an earlier crawl may be solved.
+        self.retry_failed_seeds().await?;
         loop {
             let pause = self.dispatch().await?;
             let idle = self.is_idle();
@@ -241,13 +252,17 @@ impl CrawlLoop {
             || (limit > 0 && self.summary.pages + self.pages_in_progress >= limit)
     }
 
-    /// Applies settings changed while the crawl runs. Invalid settings change nothing.
-    fn take_settings(&mut self) {
-        let Some(settings) = self.crawl.status.take_settings() else { return };
+    /// Applies settings changed while the crawl runs. Invalid settings change nothing. Returns `true` if they changed.
+    fn take_settings(&mut self) -> bool {
+        let Some(settings) = self.crawl.status.take_settings() else { return false };
         match self.reconfigure(with_lower_case_types(&settings)) {
             Ok(()) => info!("new crawl settings applied"),
-            Err(error) => warn!(%error, "new crawl settings rejected; the old ones stay in force"),
+            Err(error) => {
+                warn!(%error, "new crawl settings rejected; the old ones stay in force");
+                return false;
+            }
         }
+        true
     }
 
     fn reconfigure(&mut self, config: Arc<CrawlConfig>) -> Result<(), SettingError> {
@@ -257,6 +272,7 @@ impl CrawlLoop {
         self.worker.fetcher = fetcher;
         self.worker.config = config.clone();
         self.crawl.config = config;
+        self.robots.end_blocks();
         // Parked pages may be admitted now.
         self.frontier.release_parked(Timestamp::from_millis(i64::MAX));
         self.quiet = false;
@@ -266,7 +282,9 @@ impl CrawlLoop {
 
     /// Starts all requests that may start now. Returns how long to wait unless an event arrives.
     async fn dispatch(&mut self) -> Result<Duration, CrawlError> {
-        self.take_settings();
+        if self.take_settings() {
+            self.retry_failed_seeds().await?;
+        }
         for _ in 0..MAX_STEPS {
             let now = self.crawl.clock.now();
             if self.frontier.release_parked(now) > 0 {
@@ -344,10 +362,8 @@ impl CrawlLoop {
             {
                 return Err(CrawlError::NoContact { url: page.url.to_string(), reason });
             }
-            // A seed must not wait unnoticed: each failure of its server is recorded for it, too.
-            Some(RobotsVerdict::NotBefore(_, obstacle))
-                if page.depth == 0 && !page.visited && page.attempts < self.robots.failures(&robots_txt) =>
-            {
+            // A seed must not wait unnoticed.
+            Some(RobotsVerdict::NotBefore(_, obstacle)) if self.is_unrecorded_failure(&page, &robots_txt) => {
                 self.record_unreachable(&page, obstacle.reason(), now).await?;
             }
             Some(RobotsVerdict::NotBefore(until, _)) => {
@@ -477,6 +493,14 @@ impl CrawlLoop {
         Ok(())
     }
 
+    /// Returns `true` if the last failure of a server must be recorded for a seed: each one once, and at least one in
+    /// every crawl.
+    fn is_unrecorded_failure(&self, page: &DuePage, robots_txt: &PageUrl) -> bool {
+        let is_new = page.attempts < self.robots.failures(robots_txt)
+            || !self.unreachable_seeds.contains(&page.url.id());
+        page.depth == 0 && !page.visited && is_new && self.unreachable_seeds.len() < MAX_UNREACHABLE_SEEDS
+    }
+
     /// Records that a seed cannot be fetched because its server does not respond.
     async fn record_unreachable(
         &mut self,
@@ -485,6 +509,7 @@ impl CrawlLoop {
         now: Timestamp,
     ) -> Result<(), CrawlError> {
         self.follow_seed(page);
+        self.unreachable_seeds.insert(page.url.id());
         let event = LibraryEvent::Failed { reason };
         self.send_record(page_record(page, now, RecordContent::Event(event))).await?;
         self.frontier.page_refused(page);
@@ -626,8 +651,7 @@ impl CrawlLoop {
         for site in applied.due_sites {
             self.frontier.wake(site);
         }
-        if applied.new_rules {
-            self.reload_rules().await?;
+        if applied.new_rules && self.reload_rules().await? {
             self.check_known_pages();
         }
         for page in applied.requested {
@@ -638,12 +662,34 @@ impl CrawlLoop {
         self.detect_mirrors(&applied.stored_pages).await
     }
 
-    /// Reloads the rules in force and the seed sites.
-    async fn reload_rules(&mut self) -> Result<(), CrawlError> {
+    /// Reloads the rules in force and the seed sites. Returns `true` if the rules changed.
+    async fn reload_rules(&mut self) -> Result<bool, CrawlError> {
         let initial = rules_from_config(&self.crawl.config);
         // The crawl loop checks pages and discovers none.
         let scope = self.read_catalog(move |catalog| CrawlScope::load(catalog, initial, ByteSize(0))).await?;
+        let timeless = |rules: &CrawlRules| CrawlRules { fresh_since: None, ..rules.clone() };
+        let is_changed = timeless(self.scope.rules()) != timeless(scope.rules());
         self.scope = Arc::new(scope);
+        Ok(is_changed)
+    }
+
+    /// Makes seeds due that got no response: their server may have recovered, or the settings may permit them now.
+    async fn retry_failed_seeds(&mut self) -> Result<(), CrawlError> {
+        let query = PageFailureQuery {
+            problem: Some(PageProblem::Failed),
+            seeds_only: true,
+            limit: MAX_RETRIED_SEEDS,
+            ..PageFailureQuery::default()
+        };
+        let seeds = self
+            .read_catalog(move |catalog| {
+                let failed = catalog.failures(&query)?;
+                failed.iter().map(|seed| catalog.due_page(seed.url.id())).collect::<Result<Vec<_>, _>>()
+            })
+            .await?;
+        for seed in seeds.into_iter().flatten().filter(|seed| !seed.visited) {
+            self.frontier.enqueue_first(seed);
+        }
         Ok(())
     }
 

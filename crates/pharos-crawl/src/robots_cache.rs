@@ -94,6 +94,15 @@ impl RobotsCache {
         self.servers.get(robots_txt).filter(|cached| cached.until > now).map(|cached| cached.verdict.clone())
     }
 
+    /// Lets blocked servers be requested again at once, because the settings changed.
+    pub(crate) fn end_blocks(&mut self) {
+        for (_, cached) in self.servers.iter_mut() {
+            if matches!(cached.verdict, RobotsVerdict::NotBefore(..)) {
+                cached.until = Timestamp::EPOCH;
+            }
+        }
+    }
+
     /// Returns the number of consecutive failures of a server.
     pub(crate) fn failures(&self, robots_txt: &PageUrl) -> u32 {
         self.servers.peek(robots_txt).map_or(0, |cached| cached.failures)
@@ -209,6 +218,18 @@ mod tests {
         cached.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
         cached.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
         assert!(cached.get(&robots_txt(1), at(11)).is_none(), "an answer in between resets the back-off");
+    }
+
+    #[test]
+    fn changed_settings_end_blocks() {
+        let config = CrawlConfig::default();
+        let mut cached = RobotsCache::default();
+        cached.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
+        cached.update(&robots_txt(2), &RobotsState::Missing, at(0), &config);
+        cached.end_blocks();
+        assert!(cached.get(&robots_txt(1), at(1)).is_none(), "it is fetched again");
+        assert_eq!(cached.failures(&robots_txt(1)), 1, "failures are still counted");
+        assert!(cached.get(&robots_txt(2), at(1)).is_some());
     }
 
     #[test]
