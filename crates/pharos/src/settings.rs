@@ -60,8 +60,7 @@ fn has_records(data: &DataDir) -> bool {
         return false;
     }
     let first = Stores::open(data, &Config::default())
-        .and_then(|stores| stores.library())
-        .and_then(|library| Ok(library.scan(LibraryPosition::START, None)?.next()));
+        .and_then(|stores| Ok(stores.library()?.scan(LibraryPosition::START, None)?.next()));
     !matches!(first, Ok(None))
 }
 

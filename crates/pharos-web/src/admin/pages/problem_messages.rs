@@ -18,7 +18,6 @@ messages! { ProblemMessages {
     seeds_only: "Seeds only", "仅种子网页";
     seed_problems: "Seeds that yield nothing", "没有结果的种子网页";
     limits: "Limits reached", "已达到的上限";
-    remedy: "What to do", "处理办法";
 
     stored_sum: "{} stored = {}", "已存储 {} = {}";
     part_searchable: "{} searchable", "可搜索 {}";
