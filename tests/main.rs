@@ -16,6 +16,7 @@ mod crawl;
 mod desk;
 mod doctor;
 mod documents;
+mod first_day;
 mod freshness;
 mod fuzz_targets;
 mod generations;

@@ -161,7 +161,7 @@ settings! {
         types: Vec<String> = Vec::new(),
         /// Sites or domains on which the order of query parameters has no meaning: the parameters are sorted.
         sorted_sites: Vec<String> = Vec::new(),
-        /// Guide words of a topical crawl: pages about them, and the pages they link to, are fetched first.
+        /// Guide words of a topical crawl: pages about them, and the pages they link to, are fetched first. Used by the strategies importance, hot-queue and alternate only.
         guide_words: Vec<String> = Vec::new(),
         /// Also try the parent directories of each discovered page: /a/ suggests /.
         parent_directories: bool = false,
@@ -189,9 +189,9 @@ settings! {
         alternate: Vec<u32> = vec![1, 1],
         /// Hot-queue strategy: pages taken from each queue in turn, hottest queue first.
         queue_ratio: Vec<u32> = vec![10, 1],
-        /// Hosts or domains whose pages get a higher weight.
+        /// Hosts or domains whose pages get a higher weight. Used by the strategies importance, hot-queue and alternate only.
         important_sites: Vec<String> = Vec::new(),
-        /// Languages and charsets whose pages get a higher weight, such as zh and gb18030.
+        /// Languages and charsets whose pages get a higher weight, such as zh and gb18030. Used by the strategies importance, hot-queue and alternate only.
         wanted: Vec<String> = Vec::new(),
         /// Memory of the filter of seen links, which saves most catalog lookups.
         seen_memory: ByteSize = ByteSize(32 << 20),

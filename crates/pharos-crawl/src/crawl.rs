@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 
+use crate::notices::ProblemCounts;
 use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
 
@@ -27,6 +28,8 @@ pub struct Crawl {
     pub status: Arc<CrawlStatus>,
     /// `true`: wait when nothing is due instead of ending.
     pub keep_going: bool,
+    /// `true` if the rules changed since the last crawl, so that known pages must be checked.
+    pub rules_changed: bool,
     /// Becomes `true` to stop the crawl.
     pub stop: watch::Receiver<bool>,
 }
@@ -82,6 +85,8 @@ pub struct CrawlSummary {
     pub failed: u64,
     /// Number of pages refused by a rule.
     pub refused: u64,
+    /// Number of problems by kind.
+    pub problems: ProblemCounts,
     pub ended: EndReason,
     /// The last failure, with its URL.
     pub last_failure: Option<String>,

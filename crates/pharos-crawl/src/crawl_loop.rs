@@ -12,26 +12,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pharos_core::config::{ByteSize, CrawlConfig};
-use pharos_core::{PageUrl, SiteName, Timestamp};
-use pharos_store::catalog::{CLOCK_TOLERANCE, RobotsFile, RobotsState, SiteReport};
+use pharos_core::{PageId, PageUrl, SiteName, Timestamp};
+use pharos_store::catalog::{
+    CLOCK_TOLERANCE, PageFailureQuery, PageProblem, RobotsFile, RobotsState, SiteReport,
+};
 use pharos_store::interpret::CrawlScope;
 use pharos_store::interpret::scope::check_page_url;
-use pharos_store::{Catalog, DuePage, LibraryEvent, LibraryRecord, RecordContent, StoreError};
+use pharos_store::{Catalog, CrawlRules, DuePage, LibraryEvent, LibraryRecord, RecordContent, StoreError};
 use tokio::sync::watch;
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::task::{Id, JoinError, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tracing::{debug, info, warn};
 
 use crate::crawl::{AppliedRecords, Crawl, CrawlError, CrawlSummary, EndReason, StoredPageInfo};
 use crate::fetch::fetch_task::{FetchOutcome, FetchReport, FetchTask, FetchWorker, page_record};
 use crate::fetch::{Fetcher, deadline_after};
-use crate::fetch_gate::{FetchGate, GateDecision};
+use crate::fetch_gate::{FetchGate, GateDecision, SkipReason};
 use crate::frontier::{Frontier, NextAction, PageAdmission, RefillRequest, RobotsTask, strategy_from_config};
+use crate::notices::Remedy;
 use crate::politeness::delay::crawl_delay;
 use crate::politeness::site_monitor::CompletedRequest;
 use crate::politeness::traffic_metrics::SiteTraffic;
 use crate::robots_cache::{RobotsCache, RobotsObstacle, RobotsVerdict};
 use crate::rules::from_config::rules_from_config;
+use crate::rules::known_pages::apply_rules;
 use crate::rules::mirrors::MirrorDetector;
 use crate::setting_error::SettingError;
 use crate::status::CrawlStatus;
@@ -46,6 +50,10 @@ const RECHECK_INTERVAL: Duration = Duration::from_secs(86_400);
 const LOGGED_SITES: usize = 10;
 /// Maximum number of servers remembered as having no stored robots.txt.
 const MAX_WITHOUT_ROBOTS: usize = 65_536;
+/// Maximum number of seeds for which failures of their server are recorded in one crawl.
+const MAX_UNREACHABLE_SEEDS: usize = 65_536;
+/// Maximum number of failed seeds that are tried again when a crawl starts or its settings change.
+const MAX_RETRIED_SEEDS: usize = 1_000;
 /// Steps taken before the loop checks for events.
 const MAX_STEPS: usize = 256;
 
@@ -88,13 +96,21 @@ struct CrawlLoop {
     gate: FetchGate,
     started: Timestamp,
     /// The rules in force. Pages discovered under earlier rules may violate them.
-    scope: CrawlScope,
+    scope: Arc<CrawlScope>,
+    /// Check of known pages after a change of the rules.
+    rule_check: Option<JoinHandle<()>>,
     requests: JoinSet<FetchReport>,
     tasks: HashMap<Id, FetchTask>,
     /// Number of pages among the requests.
     pages_in_progress: u64,
+    /// Seeds whose outcome is not applied yet.
+    seeds_in_progress: HashSet<PageId>,
+    /// Seeds for which a failure of their server was recorded.
+    unreachable_seeds: HashSet<PageId>,
     /// Time of the next scan for due sites.
     scan_at: Timestamp,
+    /// Time of the next visit, as of the last scan while nothing was due.
+    next_visit: Option<Timestamp>,
     /// `true` if nothing new has arrived since the last scan.
     quiet: bool,
     summary: CrawlSummary,
@@ -151,11 +167,15 @@ impl CrawlLoop {
             without_robots: HashSet::new(),
             gate,
             started,
-            scope: CrawlScope::new(rules_from_config(&config)),
+            scope: Arc::new(CrawlScope::new(rules_from_config(&config))),
+            rule_check: None,
             requests: JoinSet::new(),
             tasks: HashMap::new(),
             pages_in_progress: 0,
+            seeds_in_progress: HashSet::new(),
+            unreachable_seeds: HashSet::new(),
             scan_at: Timestamp::EPOCH,
+            next_visit: None,
             quiet: false,
             summary: CrawlSummary::default(),
         })
@@ -165,8 +185,15 @@ impl CrawlLoop {
         let copies = self.read_catalog(|catalog| catalog.aliases()).await?;
         self.gate.add_known_mirrors(copies.into_iter().map(|(copy, _)| copy));
         self.reload_rules().await?;
+        if self.crawl.rules_changed {
+            self.check_known_pages();
+        }
+        // Problems of an earlier crawl may be solved.
+        self.retry_failed_seeds().await?;
         loop {
             let pause = self.dispatch().await?;
+            let idle = self.is_idle();
+            self.crawl.status.set_idle(idle, self.next_visit.filter(|_| idle));
             match self.check_finished() {
                 LoopState::Finished(ended) => return Ok(ended),
                 LoopState::Recheck => continue,
@@ -189,7 +216,7 @@ impl CrawlLoop {
         if self.crawl.status.is_full() {
             return LoopState::Finished(EndReason::Disk);
         }
-        let nothing = self.frontier.is_idle() && self.quiet && self.requests.is_empty();
+        let nothing = self.is_idle();
         if nothing && !self.crawl.keep_going && self.gate.has_suspects() {
             // No more evidence will arrive; the pages held back are considered again.
             self.gate.drop_suspects();
@@ -212,6 +239,12 @@ impl CrawlLoop {
         }
     }
 
+    /// Returns `true` if no page is due and no request is in progress.
+    fn is_idle(&self) -> bool {
+        let is_checking = self.rule_check.as_ref().is_some_and(|check| !check.is_finished());
+        self.frontier.is_idle() && self.quiet && self.requests.is_empty() && !is_checking
+    }
+
     /// Returns `true` if the limit of concurrent requests or of pages is reached.
     fn is_full(&self) -> bool {
         let limit = self.crawl.config.max_pages;
@@ -219,13 +252,17 @@ impl CrawlLoop {
             || (limit > 0 && self.summary.pages + self.pages_in_progress >= limit)
     }
 
-    /// Applies settings changed while the crawl runs. Invalid settings change nothing.
-    fn take_settings(&mut self) {
-        let Some(settings) = self.crawl.status.take_settings() else { return };
+    /// Applies settings changed while the crawl runs. Invalid settings change nothing. Returns `true` if they changed.
+    fn take_settings(&mut self) -> bool {
+        let Some(settings) = self.crawl.status.take_settings() else { return false };
         match self.reconfigure(with_lower_case_types(&settings)) {
             Ok(()) => info!("new crawl settings applied"),
-            Err(error) => warn!(%error, "new crawl settings rejected; the old ones stay in force"),
+            Err(error) => {
+                warn!(%error, "new crawl settings rejected; the old ones stay in force");
+                return false;
+            }
         }
+        true
     }
 
     fn reconfigure(&mut self, config: Arc<CrawlConfig>) -> Result<(), SettingError> {
@@ -235,6 +272,7 @@ impl CrawlLoop {
         self.worker.fetcher = fetcher;
         self.worker.config = config.clone();
         self.crawl.config = config;
+        self.robots.end_blocks();
         // Parked pages may be admitted now.
         self.frontier.release_parked(Timestamp::from_millis(i64::MAX));
         self.quiet = false;
@@ -244,7 +282,9 @@ impl CrawlLoop {
 
     /// Starts all requests that may start now. Returns how long to wait unless an event arrives.
     async fn dispatch(&mut self) -> Result<Duration, CrawlError> {
-        self.take_settings();
+        if self.take_settings() {
+            self.retry_failed_seeds().await?;
+        }
         for _ in 0..MAX_STEPS {
             let now = self.crawl.clock.now();
             if self.frontier.release_parked(now) > 0 {
@@ -264,7 +304,7 @@ impl CrawlLoop {
                     GateDecision::NotBefore(until) | GateDecision::HoldUntil(until) => {
                         self.frontier.postpone_robots(task, until);
                     }
-                    GateDecision::Skip => self.give_up_robots(task, now),
+                    GateDecision::Skip(reason) => self.give_up_robots(task, &reason, now),
                 },
                 NextAction::Refill(requests) => self.refill_queues(requests, now).await?,
                 NextAction::Wait(_) if self.frontier.is_idle() && !self.quiet => {}
@@ -292,7 +332,8 @@ impl CrawlLoop {
         self.restore_site(&page.url.site(), now).await?;
         match self.gate.check_page(&page.url, page.visited, now) {
             GateDecision::Allow => {}
-            GateDecision::Skip => {
+            GateDecision::Skip(reason) => {
+                self.report_skipped(&page, &reason);
                 // A continuous crawl tries again the next day.
                 self.frontier.park(&page, self.crawl.keep_going.then(|| now.plus(RECHECK_INTERVAL)));
                 return Ok(());
@@ -320,6 +361,10 @@ impl CrawlLoop {
                 if self.is_initial_seed(&page) =>
             {
                 return Err(CrawlError::NoContact { url: page.url.to_string(), reason });
+            }
+            // A seed must not wait unnoticed.
+            Some(RobotsVerdict::NotBefore(_, obstacle)) if self.is_unrecorded_failure(&page, &robots_txt) => {
+                self.record_unreachable(&page, obstacle.reason(), now).await?;
             }
             Some(RobotsVerdict::NotBefore(until, _)) => {
                 self.frontier.park(&page, self.crawl.keep_going.then_some(until));
@@ -386,8 +431,9 @@ impl CrawlLoop {
     }
 
     /// Treats a server that is not requested in this crawl as unreachable.
-    fn give_up_robots(&mut self, task: RobotsTask, now: Timestamp) {
+    fn give_up_robots(&mut self, task: RobotsTask, reason: &SkipReason, now: Timestamp) {
         self.robots.update(&task.origin, &RobotsState::Unreachable, now, &self.crawl.config);
+        self.robots.set_reason(&task.origin, &reason.to_string());
         self.frontier.robots_known(task.origin.id().site());
     }
 
@@ -395,6 +441,7 @@ impl CrawlLoop {
         self.gate.request_started(&task.url().site(), now);
         self.frontier.request_started(task.url().id().site(), now);
         if let FetchTask::Page(page) = &task {
+            self.follow_seed(page);
             self.pages_in_progress += 1;
             if !page.visited {
                 self.gate.first_visit_started(page.url.id());
@@ -404,7 +451,75 @@ impl CrawlLoop {
         self.tasks.insert(request.id(), task);
     }
 
+    /// Remembers a seed whose outcome is reported to the operator.
+    fn follow_seed(&mut self, page: &DuePage) {
+        if page.depth == 0 {
+            self.seeds_in_progress.insert(page.url.id());
+        }
+    }
+
+    /// Reports a page that is not fetched in this crawl, if it is a seed or its site reached a limit.
+    fn report_skipped(&mut self, page: &DuePage, reason: &SkipReason) {
+        let mut log = self.crawl.status.log();
+        if let SkipReason::Limit(limit) = reason {
+            log.add(page.url.site().to_string(), limit.clone(), Some(Remedy::Limit), true);
+            log.count_over_limit(page.url.id());
+        } else if page.depth == 0 && !page.visited {
+            log.add(page.url.to_string(), reason.to_string(), None, false);
+        }
+    }
+
+    /// Reports the seeds among applied pages that yield nothing.
+    async fn report_seeds(&mut self, applied: &[PageId]) -> Result<(), CrawlError> {
+        let seeds: Vec<PageId> =
+            applied.iter().filter(|page| self.seeds_in_progress.remove(page)).copied().collect();
+        if seeds.is_empty() {
+            return Ok(());
+        }
+        let pages = self
+            .read_catalog(move |catalog| {
+                seeds.iter().map(|page| catalog.page(*page)).collect::<Result<Vec<_>, _>>()
+            })
+            .await?;
+        let mut log = self.crawl.status.log();
+        for page in pages.into_iter().flatten() {
+            // The seed of a known page whose last visit failed is still searchable.
+            if let Some(problem) = page.problem.filter(|_| !page.indexable) {
+                let reason = page.reason.unwrap_or_default();
+                let remedy = Remedy::for_problem(problem, &reason);
+                log.add(page.url.to_string(), reason, remedy, false);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if the last failure of a server must be recorded for a seed: each one once, and at least one in
+    /// every crawl.
+    fn is_unrecorded_failure(&self, page: &DuePage, robots_txt: &PageUrl) -> bool {
+        let is_new = page.attempts < self.robots.failures(robots_txt)
+            || !self.unreachable_seeds.contains(&page.url.id());
+        page.depth == 0 && !page.visited && is_new && self.unreachable_seeds.len() < MAX_UNREACHABLE_SEEDS
+    }
+
+    /// Records that a seed cannot be fetched because its server does not respond.
+    async fn record_unreachable(
+        &mut self,
+        page: &DuePage,
+        reason: String,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        self.follow_seed(page);
+        self.unreachable_seeds.insert(page.url.id());
+        let event = LibraryEvent::Failed { reason };
+        self.send_record(page_record(page, now, RecordContent::Event(event))).await?;
+        self.frontier.page_refused(page);
+        Ok(())
+    }
+
     async fn record_refusal(&mut self, page: &DuePage, rule: &str, now: Timestamp) -> Result<(), CrawlError> {
+        self.follow_seed(page);
+        self.crawl.status.log().counts.count_refusal(rule);
+        self.summary.problems.count_refusal(rule);
         let event = LibraryEvent::Refused { reason: rule.to_string() };
         self.send_record(page_record(page, now, RecordContent::Event(event))).await?;
         self.frontier.page_refused(page);
@@ -437,17 +552,22 @@ impl CrawlLoop {
             }
         };
         match (&task, outcome) {
-            (FetchTask::Page(_), FetchOutcome::Page { bytes }) => {
+            (FetchTask::Page(_), FetchOutcome::Page { bytes, status }) => {
+                self.summary.problems.count_response(status);
+                self.crawl.status.log().counts.count_response(status);
                 self.summary.pages += 1;
                 self.summary.bytes += bytes as u64;
                 CrawlStatus::add(&self.crawl.status.pages, 1);
                 CrawlStatus::add(&self.crawl.status.bytes, bytes);
             }
             (FetchTask::Robots(robots), FetchOutcome::Robots(state, failed)) => {
-                if let Some(reason) = failed {
-                    self.record_failure(&robots.origin, &reason);
+                if let Some(reason) = &failed {
+                    self.record_failure(&robots.origin, reason);
                 }
                 self.robots.update(&robots.origin, &state, ended, &self.crawl.config);
+                if let Some(reason) = failed {
+                    self.robots.set_reason(&robots.origin, &reason);
+                }
                 self.without_robots.remove(&robots.origin);
                 self.frontier.robots_known(robots.origin.id().site());
             }
@@ -462,6 +582,8 @@ impl CrawlLoop {
             (_, FetchOutcome::Failed(reason)) => self.record_failure(task.url(), &reason),
             (_, FetchOutcome::UnwantedType) => {
                 self.summary.refused += 1;
+                self.summary.problems.by_type += 1;
+                self.crawl.status.log().counts.by_type += 1;
                 CrawlStatus::add(&self.crawl.status.refused, 1);
             }
             (_, FetchOutcome::Closed) => return Err(CrawlError::Closed),
@@ -479,6 +601,8 @@ impl CrawlLoop {
     fn record_failure(&mut self, url: &PageUrl, reason: &str) {
         debug!(%url, reason, "no response");
         self.summary.failed += 1;
+        self.summary.problems.count_failure(reason);
+        self.crawl.status.log().counts.count_failure(reason);
         self.summary.last_failure = Some(format!("{url}: {reason}"));
         CrawlStatus::add(&self.crawl.status.failed, 1);
     }
@@ -516,18 +640,19 @@ impl CrawlLoop {
         for stored_pages in &applied.stored_pages {
             self.gate.page_stored(stored_pages);
         }
-        for page in applied.pages {
-            self.gate.page_settled(page);
-            self.frontier.page_applied(page);
+        for page in &applied.pages {
+            self.gate.page_settled(*page);
+            self.frontier.page_applied(*page);
         }
+        self.report_seeds(&applied.pages).await?;
         for removal in &applied.removed {
             self.frontier.remove(removal);
         }
         for site in applied.due_sites {
             self.frontier.wake(site);
         }
-        if applied.new_rules {
-            self.reload_rules().await?;
+        if applied.new_rules && self.reload_rules().await? {
+            self.check_known_pages();
         }
         for page in applied.requested {
             if let Some(due) = self.read_catalog(move |catalog| catalog.due_page(page)).await? {
@@ -537,13 +662,50 @@ impl CrawlLoop {
         self.detect_mirrors(&applied.stored_pages).await
     }
 
-    /// Reloads the rules in force and the seed sites.
-    async fn reload_rules(&mut self) -> Result<(), CrawlError> {
+    /// Reloads the rules in force and the seed sites. Returns `true` if the rules changed.
+    async fn reload_rules(&mut self) -> Result<bool, CrawlError> {
         let initial = rules_from_config(&self.crawl.config);
         // The crawl loop checks pages and discovers none.
-        self.scope =
-            self.read_catalog(move |catalog| CrawlScope::load(catalog, initial, ByteSize(0))).await?;
+        let scope = self.read_catalog(move |catalog| CrawlScope::load(catalog, initial, ByteSize(0))).await?;
+        let timeless = |rules: &CrawlRules| CrawlRules { fresh_since: None, ..rules.clone() };
+        let is_changed = timeless(self.scope.rules()) != timeless(scope.rules());
+        self.scope = Arc::new(scope);
+        Ok(is_changed)
+    }
+
+    /// Makes seeds due that got no response: their server may have recovered, or the settings may permit them now.
+    async fn retry_failed_seeds(&mut self) -> Result<(), CrawlError> {
+        let query = PageFailureQuery {
+            problem: Some(PageProblem::Failed),
+            seeds_only: true,
+            limit: MAX_RETRIED_SEEDS,
+            ..PageFailureQuery::default()
+        };
+        let seeds = self
+            .read_catalog(move |catalog| {
+                let failed = catalog.failures(&query)?;
+                failed.iter().map(|seed| catalog.due_page(seed.url.id())).collect::<Result<Vec<_>, _>>()
+            })
+            .await?;
+        for seed in seeds.into_iter().flatten().filter(|seed| !seed.visited) {
+            self.frontier.enqueue_first(seed);
+        }
         Ok(())
+    }
+
+    /// Starts to apply the rules in force to all known pages. A check under earlier rules ends.
+    fn check_known_pages(&mut self) {
+        if let Some(running) = self.rule_check.take() {
+            running.abort();
+        }
+        let (catalog, clock) = (self.crawl.catalog.clone(), self.crawl.clock.clone());
+        let (records, status) = (self.crawl.records.clone(), self.crawl.status.clone());
+        let scope = Arc::clone(&self.scope);
+        self.rule_check = Some(tokio::spawn(async move {
+            apply_rules(catalog, clock, records, scope).await;
+            // Wakes the crawl loop, which may have nothing else to do.
+            status.changed.notify_one();
+        }));
     }
 
     /// Checks whether the sites of these pages mirror other sites.
@@ -580,6 +742,7 @@ impl CrawlLoop {
         self.frontier.prune(now);
         self.gate.prune(now);
         let latest = now.plus(SCAN_INTERVAL);
+        self.next_visit = [next_due, self.frontier.next_release()].into_iter().flatten().min();
         self.scan_at = next_due.map_or(latest, |due| due.min(latest));
         self.quiet = true;
         Ok(())
@@ -675,11 +838,17 @@ impl CrawlLoop {
             let _ = timeout(GRACE_PERIOD, rest).await;
         }
         self.requests.shutdown().await;
+        if let Some(check) = self.rule_check.take() {
+            check.abort();
+            // Its sender is dropped only when the task has ended.
+            let _ = check.await;
+        }
         self.publish_status();
         for (site, SiteTraffic { requests, bytes }) in self.gate.busiest_sites(LOGGED_SITES) {
             info!(%site, requests, bytes, "today's traffic");
         }
         self.summary.ended = ended;
+        self.summary.problems.over_limit = self.crawl.status.log().counts.over_limit;
         self.summary
     }
 }

@@ -3,6 +3,7 @@
 //! Combines politeness, site budgets and page caps, and mirror detection.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,7 +43,28 @@ pub(crate) enum GateDecision {
     /// The page is parked until then, because its site may be a mirror.
     HoldUntil(Timestamp),
     /// Not fetched in this crawl. The page stays due.
-    Skip,
+    Skip(SkipReason),
+}
+
+/// Reason why a page is not fetched in this crawl.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum SkipReason {
+    /// The site is a mirror of another site.
+    Mirror,
+    /// The site reached this limit.
+    Limit(String),
+    /// The crawl does not wait for the site until then.
+    Wait(Timestamp),
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mirror => f.write_str("the site is a mirror of another site"),
+            Self::Limit(reason) => f.write_str(reason),
+            Self::Wait(until) => write!(f, "the server must not be requested before {until}"),
+        }
+    }
 }
 
 /// Decides which pages of which sites may be fetched, and when.
@@ -134,7 +156,7 @@ impl FetchGate {
     /// Decides whether a page may be fetched. A page `visited` before does not count against the site's budget.
     pub(crate) fn check_page(&mut self, page: &PageUrl, visited: bool, now: Timestamp) -> GateDecision {
         if !self.known_mirrors.is_empty() && self.known_mirrors.contains(&page.home()) {
-            return GateDecision::Skip;
+            return GateDecision::Skip(SkipReason::Mirror);
         }
         if self.mirrors.is_held(page) {
             return GateDecision::HoldUntil(now.plus(HOLD_INTERVAL));
@@ -144,7 +166,7 @@ impl FetchGate {
             match self.check_budget(&name) {
                 BudgetState::Open => {}
                 BudgetState::Pending => return GateDecision::NotBefore(now.plus(BUSY_INTERVAL)),
-                BudgetState::Exhausted(_) => return GateDecision::Skip,
+                BudgetState::Exhausted(reason) => return GateDecision::Skip(SkipReason::Limit(reason)),
             }
         }
         self.check_site(&name, now)
@@ -158,7 +180,7 @@ impl FetchGate {
             RequestPermission::NotBefore(moment) => moment,
         };
         if self.exceeds_wait_limit(name, moment, now) {
-            GateDecision::Skip
+            GateDecision::Skip(SkipReason::Wait(moment))
         } else {
             GateDecision::NotBefore(moment)
         }

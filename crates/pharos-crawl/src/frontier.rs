@@ -302,6 +302,11 @@ impl Frontier {
         sites
     }
 
+    /// Returns the time at which the next parked page is considered again.
+    pub(crate) fn next_release(&self) -> Option<Timestamp> {
+        self.releases.peek().map(|Reverse((at, _))| *at)
+    }
+
     /// Records that the catalog contains the outcome of this page.
     pub(crate) fn page_applied(&mut self, page: PageId) {
         if self.in_progress.remove(&page) {

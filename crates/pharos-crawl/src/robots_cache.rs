@@ -26,9 +26,19 @@ pub(crate) enum RobotsVerdict {
 /// Reason why a server's rules are unavailable.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RobotsObstacle {
-    Unreachable,
+    /// The file could not be fetched, for this reason.
+    Unreachable(String),
     /// Requests are not permitted, for this reason.
     NoContact(String),
+}
+
+impl RobotsObstacle {
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Unreachable(reason) => format!("robots.txt could not be fetched: {reason}"),
+            Self::NoContact(reason) => reason.clone(),
+        }
+    }
 }
 
 /// A verdict with its lifetime.
@@ -84,6 +94,29 @@ impl RobotsCache {
         self.servers.get(robots_txt).filter(|cached| cached.until > now).map(|cached| cached.verdict.clone())
     }
 
+    /// Lets blocked servers be requested again at once, because the settings changed.
+    pub(crate) fn end_blocks(&mut self) {
+        for (_, cached) in self.servers.iter_mut() {
+            if matches!(cached.verdict, RobotsVerdict::NotBefore(..)) {
+                cached.until = Timestamp::EPOCH;
+            }
+        }
+    }
+
+    /// Returns the number of consecutive failures of a server.
+    pub(crate) fn failures(&self, robots_txt: &PageUrl) -> u32 {
+        self.servers.peek(robots_txt).map_or(0, |cached| cached.failures)
+    }
+
+    /// Adds the reason to the verdict on an unreachable server.
+    pub(crate) fn set_reason(&mut self, robots_txt: &PageUrl, why: &str) {
+        if let Some(cached) = self.servers.peek_mut(robots_txt)
+            && let RobotsVerdict::NotBefore(_, RobotsObstacle::Unreachable(reason)) = &mut cached.verdict
+        {
+            *reason = why.to_string();
+        }
+    }
+
     /// Stores the result of a robots.txt request.
     pub(crate) fn update(
         &mut self,
@@ -105,7 +138,7 @@ impl RobotsCache {
                 );
             }
             (RobotsState::Unreachable, None) => {
-                self.block(robots_txt, RobotsObstacle::Unreachable, at, config)
+                self.block(robots_txt, RobotsObstacle::Unreachable("no response".into()), at, config)
             }
             (state, _) => {
                 let verdict = RobotsVerdict::Rules(Arc::new(RobotsRules::from_state(state, &config.agent)));
@@ -175,7 +208,7 @@ mod tests {
         for _ in 0..3 {
             cached.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
             match cached.get(&robots_txt(1), at(1)) {
-                Some(RobotsVerdict::NotBefore(until, RobotsObstacle::Unreachable)) => {
+                Some(RobotsVerdict::NotBefore(until, RobotsObstacle::Unreachable(_))) => {
                     waits.push(until.seconds())
                 }
                 other => panic!("{other:?}"),
@@ -185,6 +218,18 @@ mod tests {
         cached.update(&robots_txt(1), &RobotsState::Missing, at(0), &config);
         cached.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
         assert!(cached.get(&robots_txt(1), at(11)).is_none(), "an answer in between resets the back-off");
+    }
+
+    #[test]
+    fn changed_settings_end_blocks() {
+        let config = CrawlConfig::default();
+        let mut cached = RobotsCache::default();
+        cached.update(&robots_txt(1), &RobotsState::Unreachable, at(0), &config);
+        cached.update(&robots_txt(2), &RobotsState::Missing, at(0), &config);
+        cached.end_blocks();
+        assert!(cached.get(&robots_txt(1), at(1)).is_none(), "it is fetched again");
+        assert_eq!(cached.failures(&robots_txt(1)), 1, "failures are still counted");
+        assert!(cached.get(&robots_txt(2), at(1)).is_some());
     }
 
     #[test]

@@ -4,5 +4,6 @@ pub mod budget;
 pub mod content_type;
 pub mod explain;
 pub mod from_config;
+pub(crate) mod known_pages;
 pub(crate) mod mirrors;
 pub mod rule_check;

@@ -1,11 +1,14 @@
 //! Status of a crawl: written by the crawl loop, read by the progress line, the desk and the metrics.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
+use pharos_core::Timestamp;
 use pharos_core::config::CrawlConfig;
 use tokio::sync::Notify;
+
+use crate::notices::{CrawlNotice, NoticeLog, ProblemCounts};
 
 /// Counters of a running crawl, and its controls: pause, number of fetchers, settings.
 #[derive(Debug, Default)]
@@ -24,6 +27,10 @@ pub struct CrawlStatus {
     fetchers: AtomicUsize,
     /// New settings not yet applied by the crawl.
     settings: ArcSwapOption<CrawlConfig>,
+    notices: Mutex<NoticeLog>,
+    /// `true` while nothing is due, and the time of the next visit in milliseconds; 0 if there is none.
+    idle: AtomicBool,
+    next_visit: AtomicI64,
     pub(crate) changed: Notify,
 }
 
@@ -44,6 +51,12 @@ pub struct CrawlStatusReport {
     pub sites: u64,
     /// Number of queued pages in memory.
     pub queued: u64,
+    /// `true` if every known page is fetched and none is due.
+    pub idle: bool,
+    /// Time of the next visit while the crawl is idle.
+    pub next_visit: Option<Timestamp>,
+    /// Number of problems by kind.
+    pub problems: ProblemCounts,
     /// `true` if no new requests are started.
     pub paused: bool,
     /// `true` if an operator paused the crawl.
@@ -67,6 +80,7 @@ impl CrawlStatus {
     pub fn begin(&self) {
         self.full.store(false, Ordering::Relaxed);
         self.paused.store(false, Ordering::Relaxed);
+        self.set_idle(false, None);
     }
 
     /// Ends the crawl because the disk limit is reached.
@@ -129,9 +143,30 @@ impl CrawlStatus {
             in_flight: read(&self.in_flight),
             sites: read(&self.sites),
             queued: read(&self.queued),
+            idle: self.idle.load(Ordering::Relaxed),
+            next_visit: Some(self.next_visit.load(Ordering::Relaxed))
+                .filter(|at| *at > 0)
+                .map(Timestamp::from_millis),
+            problems: self.log().counts,
             paused: self.is_disk_low() || self.is_paused(),
             paused_by_operator: self.is_paused(),
         }
+    }
+
+    /// Returns the notices after number `after`, oldest first.
+    pub fn notices_after(&self, after: u64) -> Vec<CrawlNotice> {
+        self.log().after(after)
+    }
+
+    /// Returns the notices and counts. A panic while they were changed leaves them usable.
+    pub(crate) fn log(&self) -> MutexGuard<'_, NoticeLog> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Publishes whether the crawl is idle, and until when.
+    pub(crate) fn set_idle(&self, idle: bool, next_visit: Option<Timestamp>) {
+        self.next_visit.store(next_visit.map_or(0, Timestamp::millis), Ordering::Relaxed);
+        self.idle.store(idle, Ordering::Relaxed);
     }
 
     pub(crate) fn add(counter: &AtomicU64, amount: usize) {

@@ -13,6 +13,7 @@ use pharos_crawl::{Crawl, CrawlStatus, CrawlSummary, EndReason, apply_changed_se
 use pharos_index::Index;
 use pharos_mining::machine::disk_space;
 use pharos_mining::system::SystemCounters;
+use pharos_store::catalog::RefreshIntervals;
 use pharos_store::{
     Catalog, CrawlRules, DataDir, DerivedWriter, Library, LibraryEvent, LibraryRecord, OwnerLock,
     RecordContent, StoreError, StoredRecord,
@@ -31,7 +32,7 @@ use crate::stages::append_stage::{AppendStage, queue_records};
 use crate::stages::apply_stage::RecordApplier;
 use crate::stages::carry_over::CarryOver;
 use crate::stages::crawl_log::CrawlLog;
-use crate::stages::ingest::IngestPipeline;
+use crate::stages::ingest::{IngestPipeline, ReplayProgress};
 use crate::stages::record_appender::RecordAppender;
 use crate::status::data_dir::disk_usage;
 use crate::status::engine_status::CrawlPhase;
@@ -214,10 +215,10 @@ impl Engine {
         self.ingest_with_progress(&mut |_| !*stop.borrow())
     }
 
-    /// Like [`ingest`](Self::ingest); `keep_going` receives the number of records replayed and returns `false` to stop.
+    /// Like [`ingest`](Self::ingest); `keep_going` receives the progress of the replay and returns `false` to stop.
     pub(crate) fn ingest_with_progress(
         &self,
-        keep_going: &mut dyn FnMut(u64) -> bool,
+        keep_going: &mut dyn FnMut(ReplayProgress) -> bool,
     ) -> Result<IngestPipeline, EngineError> {
         self.ingest_deriving(true, keep_going)
     }
@@ -228,7 +229,7 @@ impl Engine {
     pub(crate) fn ingest_deriving(
         &self,
         deriving: bool,
-        keep_going: &mut dyn FnMut(u64) -> bool,
+        keep_going: &mut dyn FnMut(ReplayProgress) -> bool,
     ) -> Result<IngestPipeline, EngineError> {
         let mut derived = DerivedWriter::open(&self.data.library(), pharos_html::VERSION)?;
         let reached = derived.pending_position();
@@ -289,7 +290,10 @@ impl Engine {
     async fn run_stages(&self, run: RunOptions) -> Result<CrawlSummary, EngineError> {
         let config = self.config();
         let mut ingest = self.ingest_deriving(self.index.is_some(), &mut |_| !*run.stop.borrow())?;
+        let rules_before = self.catalog.rules()?;
         self.record_seeds(&mut ingest, &run.seeds)?;
+        let rules_changed = is_rule_change(rules_before.as_ref(), self.catalog.rules()?.as_ref());
+        self.apply_refresh_settings()?;
         self.set_phase(CrawlPhase::Running);
         let IngestPipeline { appender, pool, mut applier, .. } = ingest;
         let depth = applier.analysis_depth();
@@ -362,7 +366,8 @@ impl Engine {
             }
             .run(record_in.clone()),
         );
-        let crawled = self.crawl(RunOptions { stop: halted, ..run }, record_in, applied_out).await;
+        let options = RunOptions { stop: halted, ..run };
+        let crawled = self.crawl(options, rules_changed, record_in, applied_out).await;
         dispatching.abort();
         // Its sender is dropped only when the task has ended.
         let _ = dispatching.await;
@@ -391,6 +396,7 @@ impl Engine {
     async fn crawl(
         &self,
         run: RunOptions,
+        rules_changed: bool,
         records: mpsc::Sender<LibraryRecord>,
         applied: mpsc::UnboundedReceiver<pharos_crawl::AppliedRecords>,
     ) -> Result<CrawlSummary, EngineError> {
@@ -406,11 +412,22 @@ impl Engine {
             applied,
             status: self.status(),
             keep_going: run.keep_going,
+            rules_changed,
             stop: run.stop,
         })
         .await;
         watching.abort();
         Ok(summary?)
+    }
+
+    /// Applies changed refresh intervals to pages that are scheduled already.
+    pub(crate) fn apply_refresh_settings(&self) -> Result<(), EngineError> {
+        let pages =
+            self.catalog.set_refresh_intervals(&RefreshIntervals::from_config(&self.config().crawl))?;
+        if pages > 0 {
+            info!(pages, "changed refresh intervals applied to known pages");
+        }
+        Ok(())
     }
 
     /// Updates the rules of a resumed crawl.
@@ -447,6 +464,12 @@ impl Engine {
         let started = LibraryEvent::CrawlStarted { seeds: seeds.to_vec(), rules };
         ingest.append(vec![LibraryRecord::new(first.clone(), now, RecordContent::Event(started))])
     }
+}
+
+/// Returns `true` if a crawl resumes with other rules, so that known pages must be checked.
+fn is_rule_change(before: Option<&CrawlRules>, now: Option<&CrawlRules>) -> bool {
+    let timeless = |rules: &CrawlRules| CrawlRules { fresh_since: None, ..rules.clone() };
+    matches!((before, now), (Some(before), Some(now)) if timeless(before) != timeless(now))
 }
 
 /// Returns `true` if a crawl reached a limit of time or disk space, so that it must end promptly.

@@ -6,6 +6,7 @@
 mod change;
 mod listing;
 mod page_entry;
+mod refresh_intervals;
 mod report;
 mod sqlite;
 
@@ -21,9 +22,10 @@ pub use change::{
     RobotsState, VisitOutcome,
 };
 pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
+pub use refresh_intervals::RefreshIntervals;
 pub use report::{
-    CatalogCounts, DueOrder, DuePage, ListState, ListUsage, PageDetails, PageState, PageVersion, SiteCounts,
-    SiteReport, Submission, Validators, current_version,
+    CatalogCounts, DueOrder, DuePage, ListState, ListUsage, PageDetails, PageProblem, PageState, PageVersion,
+    SiteCounts, SiteReport, Submission, UnsearchableCounts, Validators, current_version,
 };
 pub use sqlite::SqliteCatalog;
 pub use sqlite::replacement::remove_database;
@@ -60,6 +62,10 @@ pub trait Catalog: Send + Sync {
     /// again.
     fn apply(&self, changes: &[CatalogChange], reached: &LibraryPositions)
     -> Result<ApplyResult, StoreError>;
+
+    /// Applies refresh intervals to the pages that were scheduled with other ones, and remembers them. Returns the number
+    /// of pages whose next visit changed. Pages whose interval was 0 have no next visit and stay so.
+    fn set_refresh_intervals(&self, intervals: &RefreshIntervals) -> Result<u64, StoreError>;
 
     /// Returns the rules of the current crawl, or `None` if no crawl was ever started.
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError>;
@@ -146,6 +152,9 @@ pub trait Catalog: Send + Sync {
     /// Returns the number of sites and pages by state. Removed pages and sites are not counted.
     fn counts(&self) -> Result<CatalogCounts, StoreError>;
 
+    /// Returns the number of stored pages that are not searchable, by reason.
+    fn unsearchable(&self) -> Result<UnsearchableCounts, StoreError>;
+
     /// Returns the sites with the most pages.
     fn sites(&self, limit: usize) -> Result<Vec<SiteCounts>, StoreError>;
 
@@ -155,11 +164,11 @@ pub trait Catalog: Send + Sync {
     /// Returns one row of the operator's site table, or `None` if the site is unknown.
     fn site_row(&self, site: SiteId) -> Result<Option<SiteRow>, StoreError>;
 
-    /// Returns pages that failed or were refused, most recent failure first. Failures with equal times have a stable
+    /// Returns pages with a problem at their last visit, most recent first. Failures with equal times have a stable
     /// order chosen by the implementation.
     ///
-    /// Reasons are not indexed. A query for a part of a reason scans only the newest [`MAX_FAILURES_SCANNED`]
-    /// failures that match otherwise; older matches may exist.
+    /// Reasons and seeds are not indexed. A query for a part of a reason, or for seeds alone, scans only the newest
+    /// [`MAX_FAILURES_SCANNED`] failures that match otherwise; older matches may exist.
     fn failures(&self, query: &PageFailureQuery) -> Result<Vec<PageFailure>, StoreError>;
 
     /// Returns the reasons of the newest failures with their counts, most frequent first. At most `of` failures are

@@ -30,7 +30,7 @@ pub use self::outcome::RecordOutcome;
 use self::page_list::{AdmittedList, PageList, admit_list};
 use self::refresh::RefreshClass;
 use self::robots::{robots_state, unreachable_reason};
-use self::schedule::{next_attempt, next_refresh, schedule_next_visit};
+use self::schedule::{next_attempt, next_late_attempt, schedule_next_visit};
 pub use self::scope::CrawlScope;
 use self::status::{StatusMeaning, is_whole_page};
 use crate::catalog::{
@@ -181,7 +181,7 @@ fn event_changes(
         }
         LibraryEvent::Failed { reason } => {
             let failed = VisitOutcome::Failed { reason: reason.clone(), attempt: record.attempt };
-            let due = next_attempt(config, at, record.attempt).or_else(|| next_refresh(config, record));
+            let due = next_attempt(config, at, record.attempt).or_else(|| next_late_attempt(config, record));
             vec![visited(record, failed, due)]
         }
         LibraryEvent::Refused { reason } => {

@@ -179,6 +179,7 @@ messages! { Messages {
     snapshot_stored: "This is a snapshot of the page, stored on {}. The live page may have changed since.",
         "这是网页在 {} 的快照，网页现在的内容可能已有变化。";
     snapshot_unchanged: "It was last seen unchanged on {}.", "截至 {} 没有变化。";
+    snapshot_gone: "This page no longer exists on its site: it was not found on {}.", "该网页在原网站上已不存在：{} 访问时未找到。";
     snapshot_live: "Live page:", "原网页：";
     snapshot_view: "View", "查看方式";
     snapshot_layout: "Layout", "原版式";

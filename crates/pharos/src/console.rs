@@ -1,17 +1,19 @@
 //! Console output: messages and progress on stderr, results on stdout.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use pharos_crawl::CrawlStatus;
 use serde::Serialize;
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
 /// All progress lines, which messages must not overwrite.
 static PROGRESS_LINES: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
+/// Interval between two frames of a spinner.
+const TICK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Initialises logging to stderr, by default from level warning; `PHAROS_LOG` overrides the filter.
 pub(crate) fn init(quiet: bool, verbose: u8) {
@@ -70,8 +72,12 @@ pub(crate) fn error(error: &anyhow::Error) {
             line.push_str(&cause);
         }
     }
-    let line = line.replace('\n', " ");
-    let _ = writeln!(StderrWriter, "pharos: {line}");
+    print_error(&line.replace('\n', " "));
+}
+
+/// Prints an error message.
+pub(crate) fn print_error(message: &str) {
+    let _ = writeln!(StderrWriter, "error: {message}");
 }
 
 /// Returns `true` if the reader of the output closed the pipe, as `head` does.
@@ -95,34 +101,45 @@ pub(crate) fn progress() -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
         bar.set_style(style);
     }
-    bar.enable_steady_tick(Duration::from_millis(200));
+    bar.enable_steady_tick(TICK_INTERVAL);
     bar
 }
 
-/// Updates a progress line of the crawl every second, until aborted.
-pub(crate) fn crawl_progress(status: Arc<CrawlStatus>) -> tokio::task::JoinHandle<()> {
-    let bar = progress();
-    tokio::spawn(async move {
-        let mut before = status.report();
-        loop {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            let now = status.report();
-            bar.set_message(format!(
-                "{} pages ({}/s), {} ({}/s) · {} sites active, {} requests in flight, {} queued · {} failed, {} refused{}",
-                now.pages,
-                now.pages - before.pages,
-                bytes(now.bytes),
-                bytes(now.bytes - before.bytes),
-                now.sites,
-                now.in_flight,
-                now.queued,
-                now.failed,
-                now.refused,
-                if now.paused { " · paused: disk space is low" } else { "" },
-            ));
-            before = now;
-        }
-    })
+/// Stops the spinner of a progress line, which shows a state from now on.
+pub(crate) fn pause_line(line: &ProgressBar, message: &str) {
+    line.disable_steady_tick();
+    if let Ok(style) = ProgressStyle::with_template("{msg}") {
+        line.set_style(style);
+    }
+    line.set_message(message.to_string());
+    line.tick();
+}
+
+/// Starts the spinner of a progress line again.
+pub(crate) fn resume_line(line: &ProgressBar) {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        line.set_style(style);
+    }
+    line.enable_steady_tick(TICK_INTERVAL);
+}
+
+/// Formats a duration roughly, such as `40 s`, `3 min` or `2 h`.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 90.0 * 60.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} h", s / 3600.0),
+    }
+}
+
+/// Formats a number with its noun, such as `1 page` or `2 pages`.
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Formats a number with separators between thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    indicatif::HumanCount(number).to_string()
 }
 
 /// Removes control characters, so that page content cannot control the terminal.

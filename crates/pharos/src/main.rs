@@ -3,8 +3,10 @@
 mod cli;
 mod commands;
 mod console;
+mod crawl_reporter;
 mod long_task;
 mod settings;
+mod terminal;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,7 +26,13 @@ fn main() -> ExitCode {
     reader_process::read_documents_in(own_program());
     let cli = cli::parse();
     console::init(cli.global.quiet, cli.global.verbose);
-    match run(cli) {
+    let data = settings::data_dir(&cli.global);
+    let is_new = !data.root().exists();
+    let done = run(cli);
+    if done.is_err() && is_new {
+        settings::remove_without_records(&data);
+    }
+    match done {
         Ok(CommandOutcome::Good) => ExitCode::SUCCESS,
         Ok(CommandOutcome::NothingFound | CommandOutcome::PartlyBad) => ExitCode::from(1),
         Err(error) if console::is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use pharos_core::config::{Config, KEYS, environment_name};
 use pharos_engine::Stores;
-use pharos_store::DataDir;
+use pharos_store::{DataDir, LibraryPosition};
 use pharos_web::{LoadedSettings, SettingsSource};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -46,12 +46,30 @@ pub(crate) fn require_data_dir(data: &DataDir) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Removes a data directory that a failed command created, unless it holds a record.
+pub(crate) fn remove_without_records(data: &DataDir) {
+    if data.root().is_dir() && !data.is_owned() && !has_records(data) {
+        // Remains of it do no harm.
+        let _ = fs::remove_dir_all(data.root());
+    }
+}
+
+/// Returns `true` if the library has a record, or if this is unknown.
+fn has_records(data: &DataDir) -> bool {
+    if !data.library().exists() {
+        return false;
+    }
+    let first = Stores::open(data, &Config::default())
+        .and_then(|stores| Ok(stores.library()?.scan(LibraryPosition::START, None)?.next()));
+    !matches!(first, Ok(None))
+}
+
 /// Returns the path of the configuration file.
 fn file(global: &Global) -> PathBuf {
     global.config.clone().unwrap_or_else(|| data_dir(global).config())
 }
 
-/// Loads defaults, then the file, then the environment.
+/// Loads and checks defaults, then the file, then the environment.
 pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     let mut config = Config::default();
     let path = file(global);
@@ -61,6 +79,7 @@ pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
         Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
     }
     config.read_environment(std::env::vars(), RESERVED)?;
+    pharos_crawl::check_rules(&config.crawl)?;
     Ok(config)
 }
 

@@ -142,6 +142,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
         absorbed,
         status,
         keep_going: true,
+        rules_changed: false,
         stop,
     })
     .await?;

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use pharos_core::{LibraryPosition, PageUrl, SiteName, Timestamp};
-use pharos_store::catalog::{ResponseSummary, CatalogChange, DiscoveredLink, VisitOutcome, SiteOrder, SiteQuery, SiteState, PageFailure, PageFailureQuery};
-use pharos_store::{Catalog, PageState, SqliteCatalog};
+use pharos_store::catalog::{ResponseSummary, CatalogChange, DiscoveredLink, VisitOutcome, SiteOrder, SiteQuery, SiteState, PageFailure, PageFailureQuery, PageProblem};
+use pharos_store::{Catalog, SqliteCatalog};
 use rusqlite::Connection;
 use rustix::time::ClockId;
 
@@ -250,11 +250,11 @@ fn questions(catalog: &SqliteCatalog, web: &Web) -> Given<Vec<Question>> {
     let failures = |wanted: PageFailureQuery| -> Ask { Box::new(move |c, _| Ok(c.failures(&wanted)?.len())) };
     let newest = PageFailureQuery { limit: ROWS, ..PageFailureQuery::default() };
     add("errors: first page", 200, failures(newest.clone()));
-    for state in [PageState::Failed, PageState::Refused] {
+    for state in [PageProblem::Failed, PageProblem::Refused] {
         add(
             &format!("errors: {state:?}"),
             200,
-            failures(PageFailureQuery { state: Some(state), ..newest.clone() }),
+            failures(PageFailureQuery { problem: Some(state), ..newest.clone() }),
         );
     }
     add(

@@ -169,6 +169,19 @@ mod tests {
         assert_eq!(config.crawl.max_pages, 7);
         config.set("crawl.max_pages", "9", "--max-pages").unwrap();
         assert_eq!(config.crawl.max_pages, 9);
+        let list = |text: &str| {
+            let mut config = Config::default();
+            config
+                .read_environment([("PHAROS_CRAWL_EXCLUDE".into(), text.into())], &[])
+                .map(|()| config.crawl.exclude)
+        };
+        assert_eq!(list("*/a,*/b").unwrap(), ["*/a", "*/b"]);
+        assert_eq!(list(r#" ["*/a,b", "*/c"] "#).unwrap(), ["*/a,b", "*/c"], "JSON");
+        assert_eq!(list("[]").unwrap(), Vec::<String>::new());
+        assert_eq!(list("[::1]").unwrap(), ["[::1]"], "an address");
+        assert!(list(r#"["*/a", 7]"#).is_err());
+        config.set("crawl.queue_ratio", "[7, 2]", "a test").unwrap();
+        assert_eq!(config.crawl.queue_ratio, [7, 2]);
         let error = config.read_environment([("PHAROS_CRAWL_PAGES".into(), "1".into())], &[]).unwrap_err();
         assert!(error.to_string().contains("environment variable PHAROS_CRAWL_PAGES"));
     }

@@ -110,9 +110,18 @@ whole_number!(u32, u64, usize);
 
 impl SettingValue for Vec<String> {
     fn expected() -> String {
-        "a list of strings, [\"…\", \"…\"]".into()
+        "a list of strings, [\"…\", \"…\"]; outside the file also separated by commas".into()
     }
+    /// Reads a JSON list or a list separated by commas. An IPv6 address may begin with a bracket, too.
     fn from_text(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if text.starts_with('[') && text.ends_with(']') {
+            match serde_json::from_str(text) {
+                Ok(list) => return Some(list),
+                Err(_) if text.starts_with("[\"") => return None,
+                Err(_) => {}
+            }
+        }
         Some(text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(String::from).collect())
     }
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
@@ -131,7 +140,9 @@ impl SettingValue for Vec<u32> {
         "a list of whole numbers, [10, 1]".into()
     }
     fn from_text(text: &str) -> Option<Self> {
-        text.split([',', ':']).map(|number| u32::from_text(number.trim())).collect()
+        let text = text.trim();
+        let list = text.strip_prefix('[').and_then(|list| list.strip_suffix(']')).unwrap_or(text);
+        list.split([',', ':']).map(|number| u32::from_text(number.trim())).collect()
     }
     fn from_toml(value: &DeValue<'_>) -> Option<Self> {
         match value {
@@ -289,6 +300,13 @@ choice! {
         SiteFirst = "site-first",
         /// Level by level, without refetching (World Wide Web Worm, McBryan 1994).
         Worm = "worm",
+    }
+}
+
+impl StrategyName {
+    /// Returns `true` if the strategy orders pages by their weight.
+    pub fn uses_weights(self) -> bool {
+        matches!(self, Self::Importance | Self::Alternate | Self::HotQueue)
     }
 }
 

@@ -82,7 +82,7 @@ impl FetchTask {
 /// Outcome of a fetch task.
 pub(crate) enum FetchOutcome {
     /// A response to a page request.
-    Page { bytes: usize },
+    Page { bytes: usize, status: u16 },
     /// The server's robots.txt state, and the reason if it is unreachable.
     Robots(RobotsState, Option<String>),
     /// The robots.txt redirects to this URL.
@@ -174,8 +174,8 @@ impl FetchWorker {
         response: RawResponse,
         began: Timestamp,
     ) -> (Option<LibraryRecord>, FetchOutcome) {
-        let bytes = response.body.len();
-        (Some(page_record(page, began, RecordContent::Response(response))), FetchOutcome::Page { bytes })
+        let outcome = FetchOutcome::Page { bytes: response.body.len(), status: response.status };
+        (Some(page_record(page, began, RecordContent::Response(response))), outcome)
     }
 }
 

@@ -35,6 +35,9 @@ pub struct UrlExplanation {
     pub lines: Vec<RuleResult>,
     /// Parts of the predicted weight; empty if no weights are computed.
     pub weights: Vec<WeightPart>,
+    /// Maximum number of clicks from a seed.
+    #[serde(skip)]
+    max_depth: u32,
 }
 
 /// Result of one rule.
@@ -65,6 +68,24 @@ pub struct WeightPart {
 }
 
 impl UrlExplanation {
+    /// Returns the maximum depth if the URL is not in the catalog and the depth limit may be the reason.
+    pub fn open_depth_limit(&self) -> Option<u32> {
+        let is_open = |line: &RuleResult| line.rule == "depth" && line.ruling == RuleDecision::Open;
+        self.lines.iter().any(is_open).then_some(self.max_depth)
+    }
+
+    /// Adds that a page at the maximum depth links to the URL, whose link is therefore not followed.
+    pub fn set_referrer_at_limit(&mut self, referrer: &PageUrl) {
+        let limit = self.max_depth;
+        for line in self.lines.iter_mut().filter(|line| line.rule == "depth") {
+            line.ruling = RuleDecision::Refuses;
+            line.why = format!(
+                "{referrer} links to it and is {limit} clicks from a seed, the maximum (crawl.max_depth)"
+            );
+        }
+        self.admitted = false;
+    }
+
     /// Returns the first rule that refuses the URL.
     pub fn refusal(&self) -> Option<&RuleResult> {
         self.lines.iter().find(|line| line.ruling == RuleDecision::Refuses)
@@ -108,7 +129,16 @@ pub fn explain(
     };
     let weights = page.as_ref().map(|page| weights(config, &scope, seeds, page)).unwrap_or_default();
     let admitted = lines.iter().all(|line| line.ruling != RuleDecision::Refuses);
-    Ok(UrlExplanation { input: url.to_string(), url: page, admitted, rules_in_force, lines, weights })
+    let max_depth = scope.rules().max_depth;
+    Ok(UrlExplanation {
+        input: url.to_string(),
+        url: page,
+        admitted,
+        rules_in_force,
+        lines,
+        weights,
+        max_depth,
+    })
 }
 
 /// Returns the weight predicted from the URL alone; the referring page would add to it.
@@ -346,7 +376,11 @@ impl RuleEvaluation<'_> {
         let due = details.due.map_or("not due again".to_string(), |due| format!("due {due}"));
         let visited = details.visited_at.map(|at| format!(" {at}")).unwrap_or_default();
         match details.state {
-            PageState::Waiting => admits("catalog", "waiting to be fetched"),
+            PageState::Waiting => admits(
+                "catalog",
+                "waiting to be fetched; a crawl that ended before its turn reached crawl.max_pages, crawl.run_for or \
+                 crawl.max_disk",
+            ),
             PageState::Stored => {
                 let status = details.status.unwrap_or_default();
                 admits("catalog", format!("fetched{visited} with status {status}, {due}"))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::{ServerAction, TestEngine, TestServer, answer, config, not_found, page, redirect, url};
 use pharos_core::config::{CrawlConfig, LinkScope, PolitenessProfile, RestartPolicy, StrategyName};
 use pharos_core::{Clock, SystemClock, Timestamp};
-use pharos_crawl::{CrawlError, EndReason};
+use pharos_crawl::{CrawlError, EndReason, Remedy};
 use pharos_store::catalog::RobotsState;
 use pharos_store::{LibraryEvent, PageState, RecordContent};
 use tokio::sync::watch;
@@ -147,7 +147,10 @@ async fn a_server_with_unreachable_robots_is_skipped_and_its_pages_stay_due() {
     assert_eq!((summary.pages, summary.failed, summary.ended), (0, 1, EndReason::NothingDue));
     assert_eq!(summary.last_failure.unwrap(), format!("{}: status 503", server.url("/robots.txt")));
     assert_eq!(server.paths(), ["/robots.txt"]);
-    assert_eq!(engine.page_details(&server.url("/")).unwrap().state, PageState::Waiting);
+    assert_eq!(engine.page_details(&server.url("/")).unwrap().state, PageState::Failed);
+    assert_eq!(engine.reason(&server.url("/")), "robots.txt could not be fetched: status 503");
+    let notices = engine.status.notices_after(0);
+    assert_eq!(notices.len(), 1, "the operator is told: {notices:?}");
     assert_eq!(
         engine.catalog.robots(&server.url("/robots.txt")).unwrap().unwrap().state,
         RobotsState::Unreachable
@@ -367,7 +370,9 @@ async fn a_private_seed_stays_due_until_it_is_allowed() {
         format!("{}: private address 127.0.0.1 (allow with --allow-private)", server.url("/robots.txt"))
     );
     assert!(server.log().is_empty());
-    assert_eq!(engine.page_details(&server.url("/")).unwrap().state, PageState::Waiting);
+    assert_eq!(engine.page_details(&server.url("/")).unwrap().state, PageState::Failed);
+    let notices = engine.status.notices_after(0);
+    assert_eq!(notices[0].remedy, Some(Remedy::AllowPrivate), "{notices:?}");
     assert_eq!(engine.reconfigured(|config| config.allow_private = true).crawl().await.unwrap().pages, 31);
 }
 

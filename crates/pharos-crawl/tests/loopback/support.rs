@@ -265,6 +265,7 @@ impl TestEngine {
             applied,
             status: self.status.clone(),
             keep_going: self.keep_going,
+            rules_changed: false,
             stop,
         })
         .await;

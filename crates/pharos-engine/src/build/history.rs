@@ -277,7 +277,10 @@ pub(crate) fn request_owner(
     keep_going: &mut dyn FnMut() -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let deadline = Instant::now() + OWNER_TIMEOUT;
-    keep_going()?;
+    // Without an owner there is nothing to wait for, and the open generation is sealed at once.
+    if stores.data().is_owned() || !matches!(request, BuilderRequest::Seal(_)) {
+        keep_going()?;
+    }
     generations.leave_request(request.clone())?;
     loop {
         match stores.data().own(if matches!(request, BuilderRequest::Rollback(_)) {

@@ -190,8 +190,10 @@ impl Engine {
             return Ok(());
         }
         self.record_rules(&before, &config)?;
-        self.status.set_settings(Arc::new(config.crawl.clone()));
+        let crawl = Arc::new(config.crawl.clone());
         self.config.send_replace(Arc::new(config));
+        self.apply_refresh_settings()?;
+        self.status.set_settings(crawl);
         Ok(())
     }
 

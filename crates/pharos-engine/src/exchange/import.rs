@@ -80,6 +80,12 @@ pub struct ImportSummary {
     pub problems: Vec<BadRecord>,
     /// `true` if the import was stopped before the end.
     pub stopped: bool,
+    /// Bytes of the source files read so far.
+    #[serde(skip)]
+    pub read_bytes: u64,
+    /// Total size of the source files; 0 if it is unknown.
+    #[serde(skip)]
+    pub total_bytes: u64,
 }
 
 /// A record that cannot be imported.
@@ -110,6 +116,7 @@ pub fn import(
         ingest => ingest?,
     };
     let mut importer = Importer::new(&engine, ingest, stop, Box::new(progress));
+    importer.summary.total_bytes = source::total_size(&sources);
     let limit = MAX_BODY.max(config.crawl.body_limit.bytes()).min(LIBRARY_LIMIT);
     let read = sources.iter().try_for_each(|source| read_source(&mut importer, source, limit));
     let stopped = match read {
@@ -148,7 +155,7 @@ fn read_source(importer: &mut Importer<'_>, source: &ImportSource, limit: usize)
                     Err((path, error)) => importer.bad(&path.display().to_string(), 0, &error.to_string()),
                     Ok(path) => match source::detect_format(&path, false) {
                         Ok(Some(kind)) => read_file(importer, &path, kind, limit)?,
-                        Ok(None) => {}
+                        Ok(None) => importer.file_done(&path),
                         Err(error) => importer.bad(&path.display().to_string(), 0, &error.to_string()),
                     },
                 }
@@ -216,6 +223,7 @@ fn read_file(
             }
         }
     }
+    importer.file_done(path);
     Ok(())
 }
 
@@ -258,6 +266,7 @@ fn read_page(
     limit: usize,
 ) -> Result<(), EngineError> {
     importer.check_stop()?;
+    importer.file_done(path);
     let Some(page) = page_files::page_file(root, base, path) else { return Ok(()) };
     importer.summary.files += 1;
     match page.and_then(|page| page.read(limit)) {

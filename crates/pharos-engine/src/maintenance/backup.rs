@@ -27,6 +27,7 @@ use pharos_store::{DataDir, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::status::data_dir::disk_usage;
 use crate::{Engine, EngineError, Stores};
 
 const MANIFEST: &str = "MANIFEST.json";
@@ -139,6 +140,40 @@ pub fn backup(
         }
     }
     Err(EngineError::LibraryChanging { path: data.root().to_path_buf() })
+}
+
+/// Estimates the bytes that a backup to `to` copies: those of files that are new or changed since the last one.
+pub fn estimate_backup(stores: &Stores, to: &Path) -> u64 {
+    let before = BackupManifest::read(to).unwrap_or_default();
+    let known: BTreeMap<&str, u64> =
+        before.files.iter().map(|entry| (entry.path.as_str(), entry.size)).collect();
+    let data = stores.data();
+    let mut folders = vec![data.library(), data.graph()];
+    folders.extend(FOLDERS.iter().map(|folder| data.root().join(folder)));
+    let history = stores.generations().and_then(|generations| {
+        let current = generations.current().ok()?;
+        current.history.map(|history| generations.history_dir(history.number))
+    });
+    folders.extend(history);
+    let changed: u64 = folders.iter().map(|folder| changed_bytes(data.root(), folder, &known)).sum();
+    changed + disk_usage(&data.catalog())
+}
+
+/// Returns the size of the files below a directory, without the parts that a backup has already.
+fn changed_bytes(root: &Path, folder: &Path, known: &BTreeMap<&str, u64>) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    let size = |path: &Path| {
+        let relative = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+        let copied = known.get(relative.as_ref()).copied().unwrap_or(0);
+        fs::metadata(path).map_or(0, |metadata| metadata.len().saturating_sub(copied))
+    };
+    let paths = entries.flatten().map(|entry| entry.path());
+    paths.map(|path| if path.is_dir() { changed_bytes(root, &path, known) } else { size(&path) }).sum()
+}
+
+/// Returns the size of a backup, or 0 if it cannot be read.
+pub fn backup_size(from: &Path) -> u64 {
+    BackupManifest::read(from).map_or(0, |manifest| manifest.files.iter().map(|entry| entry.size).sum())
 }
 
 /// Claims the target directory and locks it.

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::build::history::rebuild_index;
 use crate::build::history::{BuildProgress, BuildSummary};
+pub use crate::stages::ingest::ReplayProgress;
 use crate::{Engine, EngineError, Stores};
 
 /// A store that can be rebuilt.
@@ -32,8 +33,8 @@ impl RebuildPart {
 /// Progress of a rebuild.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RebuildProgress {
-    /// Reading the library for a store; records read.
-    Reading(RebuildPart, u64),
+    /// Reading the library for a store.
+    Reading(RebuildPart, ReplayProgress),
     /// Building the index.
     Index(BuildProgress),
 }
@@ -105,7 +106,7 @@ pub(crate) fn catch_up(
     owner: OwnerLock,
     data: &DataDir,
     config: &Config,
-    keep_going: &mut dyn FnMut(u64) -> bool,
+    keep_going: &mut dyn FnMut(ReplayProgress) -> bool,
 ) -> Result<OwnerLock, EngineError> {
     let engine = Engine::open_owned(owner, data.clone(), config.clone(), "rebuild", false)?;
     engine.ingest_with_progress(keep_going)?.finish()?;
@@ -118,7 +119,7 @@ pub(crate) fn rebuild_catalog(
     data: &DataDir,
     config: &Config,
     keep_damaged: bool,
-    keep_going: &mut dyn FnMut(u64) -> bool,
+    keep_going: &mut dyn FnMut(ReplayProgress) -> bool,
 ) -> Result<OwnerLock, EngineError> {
     let replacement = Stores::open(data, config)?.replace_catalog()?;
     let (data, config, catalog) = (data.clone(), config.clone(), replacement.catalog());

@@ -71,15 +71,24 @@ impl IngestPipeline {
         self.applier.tick()
     }
 
-    /// Applies all records that the stores have not applied. `keep_going` receives the number of records after each group.
-    pub(crate) fn replay(&mut self, keep_going: &mut dyn FnMut(u64) -> bool) -> Result<(), EngineError> {
+    /// Applies all records that the stores have not applied. `keep_going` receives the progress after each group.
+    pub(crate) fn replay(
+        &mut self,
+        keep_going: &mut dyn FnMut(ReplayProgress) -> bool,
+    ) -> Result<(), EngineError> {
         let (started, first, mut records) = (Instant::now(), self.applier.replay_start(), 0);
         let ends = self.library.end()?;
         for end in ends.iter() {
             // Closing a gap can advance a store far beyond the replayed volume.
             let mut from = first.get(end.log);
             while from < end {
-                let (count, next) = self.replay_volume(from, &mut |n| keep_going(records + n))?;
+                let file_size = self.config.borrow().library.file_size.0;
+                let start = first.get(end.log);
+                let total = distance(start, end, file_size);
+                let (count, next) = self.replay_volume(from, &mut |n, reached| {
+                    let done = distance(start, reached, file_size).min(total);
+                    keep_going(ReplayProgress { records: records + n, done, total })
+                })?;
                 records += count;
                 from = next.later(self.applier.replay_start().get(end.log));
             }
@@ -95,7 +104,7 @@ impl IngestPipeline {
     fn replay_volume(
         &mut self,
         from: LibraryPosition,
-        keep_going: &mut dyn FnMut(u64) -> bool,
+        keep_going: &mut dyn FnMut(u64, LibraryPosition) -> bool,
     ) -> Result<(u64, LibraryPosition), EngineError> {
         let to = from.next_volume();
         let mut scan = self.library.scan(from, Some(to))?;
@@ -106,14 +115,34 @@ impl IngestPipeline {
                 return Ok((records, to));
             }
             records += group.len() as u64;
+            let reached = group.last().map_or(from, |last| last.next);
             let applied = self.apply(group);
-            if matches!(applied, Err(EngineError::Stopped)) || (applied.is_ok() && !keep_going(records)) {
+            if matches!(applied, Err(EngineError::Stopped))
+                || (applied.is_ok() && !keep_going(records, reached))
+            {
                 self.applier.finish()?;
                 return Err(EngineError::Stopped);
             }
             applied?;
         }
     }
+}
+
+/// Progress of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayProgress {
+    /// Number of records applied.
+    pub records: u64,
+    /// Bytes of the library applied, and to apply; estimates if the library has several files.
+    pub done: u64,
+    pub total: u64,
+}
+
+/// Returns the approximate number of bytes between two positions, given the size of library files.
+fn distance(from: LibraryPosition, to: LibraryPosition, file_size: u64) -> u64 {
+    // The first volume has number 1.
+    let files = u64::from(to.volume.saturating_sub(from.volume.max(1)));
+    files.saturating_mul(file_size).saturating_add(to.offset).saturating_sub(from.offset)
 }
 
 /// Returns the next group of a scan. Damaged records are reported and skipped.

@@ -7,6 +7,7 @@ use pharos_index::generations::GenerationChain;
 use pharos_store::catalog::{CatalogCounts, SiteCounts};
 use serde::Serialize;
 
+use crate::status::collection::StoredPages;
 use crate::{EngineError, Stores};
 
 /// Numbers about a data directory.
@@ -19,6 +20,8 @@ pub struct DataDirStatus {
     pub filtered: Vec<(String, u64)>,
     /// Pages in the index.
     pub searchable: u64,
+    /// Stored pages as an explained sum.
+    pub collection: StoredPages,
     pub generations: GenerationChain,
     pub library_bytes: u64,
     pub catalog_bytes: u64,
@@ -28,16 +31,20 @@ pub struct DataDirStatus {
 /// Counts pages, sites and bytes of a data directory.
 pub fn data_dir_status(stores: &Stores) -> Result<DataDirStatus, EngineError> {
     let (data, catalog) = (stores.data(), stores.catalog()?);
-    let (counts, sites, filtered) = match &catalog {
-        Some(catalog) => (catalog.counts()?, catalog.sites(10)?, catalog.filtered()?),
+    let (counts, unsearchable, sites, filtered) = match &catalog {
+        Some(catalog) => {
+            (catalog.counts()?, catalog.unsearchable()?, catalog.sites(10)?, catalog.filtered()?)
+        }
         None => Default::default(),
     };
+    let searchable = stores.index()?.view()?.pages()?;
     let chain = stores.generations().map(|generations| generations.current()).transpose()?;
     Ok(DataDirStatus {
+        collection: StoredPages::new(counts.stored, searchable, unsearchable),
         catalog: counts,
         sites,
         filtered,
-        searchable: stores.index()?.view()?.pages()?,
+        searchable,
         generations: chain.unwrap_or_default(),
         library_bytes: disk_usage(&data.library()),
         catalog_bytes: disk_usage(&data.catalog()),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use pharos_core::{Clock as _, SystemClock, Timestamp};
-use pharos_crawl::{CrawlStatus, CrawlSummary, EndReason};
+use pharos_crawl::{CrawlStatus, CrawlSummary, EndReason, ProblemCounts};
 use pharos_mining::machine::ThreadReading;
 use pharos_store::DataDir;
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,14 @@ pub struct EngineStatus {
     pub sites: u64,
     /// Pages in the in-memory queues.
     pub queued: u64,
+    /// Every known page is fetched and none is due.
+    pub idle: bool,
+    /// Time of the next visit while the crawl is idle.
+    pub next_visit: Option<Timestamp>,
+    /// Problems by kind.
+    pub problems: ProblemCounts,
+    /// Sites that reached a limit, with the limit.
+    pub limits: Vec<(String, String)>,
     /// Pages parsed.
     pub parsed: u64,
     /// Pages indexed.
@@ -200,6 +208,11 @@ impl StatusWriter {
         pharos_files::replace_volatile(&status_file(&self.data), &serde_json::to_vec(&self.collect())?)
     }
 
+    fn limits(&self) -> Vec<(String, String)> {
+        let notices = self.status.notices_after(0).into_iter();
+        notices.filter(|notice| notice.is_limit).map(|notice| (notice.subject, notice.reason)).collect()
+    }
+
     fn collect(&self) -> EngineStatus {
         let crawl = self.status.report();
         let readings = crate::status::stage_metrics::readings(
@@ -225,6 +238,10 @@ impl StatusWriter {
             fetchers: (self.fetchers)() as u64,
             sites: crawl.sites,
             queued: crawl.queued,
+            idle: crawl.idle,
+            next_visit: crawl.next_visit,
+            problems: crawl.problems,
+            limits: self.limits(),
             parsed: readings.parsed,
             indexed: readings.indexed,
             waiting: waiting.into(),

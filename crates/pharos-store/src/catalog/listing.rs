@@ -3,7 +3,7 @@
 use pharos_core::{PageId, PageUrl, SiteId, SiteName, Timestamp};
 use serde::Serialize;
 
-use super::PageState;
+use super::PageProblem;
 
 /// A query for the operator's site table.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,12 +90,14 @@ pub struct SiteList {
     pub total: u64,
 }
 
-/// A query for pages that failed or were refused, most recent first.
+/// A query for pages with a problem at their last visit, most recent first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageFailureQuery {
     pub site: Option<SiteId>,
-    /// One of [`PageState::PROBLEMS`]; `None` selects all of them. Other states match no page.
-    pub state: Option<PageState>,
+    /// `None` selects all problems.
+    pub problem: Option<PageProblem>,
+    /// Selects seeds alone.
+    pub seeds_only: bool,
     /// Part of the reason, case-insensitive.
     pub contains: String,
     /// Continue after this failure: `(failure.at, failure.url.id())` of the last one returned.
@@ -104,11 +106,13 @@ pub struct PageFailureQuery {
     pub limit: usize,
 }
 
-/// A page that failed or was refused.
+/// A page with a problem at its last visit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageFailure {
     pub url: PageUrl,
-    pub state: PageState,
+    pub problem: PageProblem,
+    /// `true` if an operator named the page.
+    pub is_seed: bool,
     pub reason: String,
     /// Consecutive attempts without a successful response.
     pub attempts: u32,

@@ -6,15 +6,15 @@
 //! unchanged:
 //!
 //! * the *content* (`settled_at`, `response`): the newest response, or the fact that the page is deleted;
-//! * the *last event* (`visited_at`, `due`, `attempts`, `reason`): the last visit, successful or not.
+//! * the *last event* (`visited_at`, `due`, `attempts`, `problem`, `reason`): the last visit, successful or not.
 
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 
 use super::{
-    CLOCK_TOLERANCE, CatalogChange, DiscoveredLink, PageDetails, PageState, Removal, ResponseSummary,
-    Validators, VisitOutcome,
+    CLOCK_TOLERANCE, CatalogChange, DiscoveredLink, PageDetails, PageProblem, PageState, Removal,
+    ResponseSummary, Validators, VisitOutcome,
 };
-use crate::interpret::status::StatusMeaning;
+use crate::interpret::status::{StatusMeaning, is_success};
 
 /// Maximum weight of a page.
 const MAX_WEIGHT: u32 = 1000;
@@ -36,6 +36,8 @@ pub(super) struct PageEntry {
     pub(super) visits: u32,
     pub(super) changes: u32,
     pub(super) attempts: u32,
+    pub(super) problem: Option<PageProblem>,
+    /// Reason of the problem.
     pub(super) reason: Option<String>,
     /// Time of the current response, or of the deletion.
     pub(super) settled_at: Option<Timestamp>,
@@ -178,6 +180,7 @@ impl PageEntry {
             visits: 0,
             changes: 0,
             attempts: 0,
+            problem: None,
             reason: None,
             settled_at: None,
             response: None,
@@ -305,12 +308,12 @@ impl PageEntry {
                 let changed = new_version && before.is_some_and(|before| is_changed(&before, response));
                 self.changes = self.changes.saturating_add(u32::from(changed));
                 if is_last {
-                    self.schedule(next_due, response.attempts, quarantine);
+                    self.schedule(next_due, response.attempts, self.response_problem(response));
                 }
             }
             VisitOutcome::Failed { reason, attempt } if is_last => {
                 self.set_unanswered(PageState::Failed);
-                self.schedule(next_due, *attempt, Some(reason));
+                self.schedule(next_due, *attempt, Some((PageProblem::Failed, reason.clone())));
             }
             VisitOutcome::Refused { reason } if is_last => {
                 self.set_unanswered(PageState::Refused);
@@ -318,7 +321,7 @@ impl PageEntry {
                 if let Some(response) = &mut self.response {
                     response.indexable = false;
                 }
-                self.schedule(next_due, self.attempts, Some(reason));
+                self.schedule(next_due, self.attempts, Some((PageProblem::Refused, reason.clone())));
             }
             // A failure older than the last event.
             VisitOutcome::Failed { .. } | VisitOutcome::Refused { .. } => {}
@@ -366,10 +369,24 @@ impl PageEntry {
         }
     }
 
-    fn schedule(&mut self, due: Option<Timestamp>, attempts: u32, reason: Option<&String>) {
+    fn schedule(&mut self, due: Option<Timestamp>, attempts: u32, problem: Option<(PageProblem, String)>) {
         self.due = due;
         self.attempts = attempts;
-        self.reason = reason.cloned();
+        (self.problem, self.reason) = problem.unzip();
+    }
+
+    /// Returns the problem that a response expresses, and the reason.
+    fn response_problem(&self, response: &ResponseSummary) -> Option<(PageProblem, String)> {
+        if let Some(reason) = &response.quarantine {
+            return Some((PageProblem::Quarantined, reason.clone()));
+        }
+        if let Some(problem) = PageProblem::from_status(response.status) {
+            return Some((problem, format!("status {}", response.status)));
+        }
+        let is_seed = self.path.depth == 0 && response.is_live;
+        let leads_nowhere = !response.indexable && response.links == 0;
+        (is_seed && leads_nowhere && is_success(response.status))
+            .then(|| (PageProblem::Empty, "it has neither text to search nor links to follow".to_string()))
     }
 
     /// Converts the entry to its public form.
@@ -388,6 +405,7 @@ impl PageEntry {
             changes: self.changes,
             attempts: self.attempts,
             status: self.response.as_ref().map(|a| a.status),
+            problem: self.problem,
             reason: self.reason,
             position: self.response.as_ref().map(|a| a.position),
             digest: self.response.as_ref().map(|a| a.digest),

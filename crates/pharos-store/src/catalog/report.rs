@@ -3,6 +3,8 @@
 use pharos_core::{LibraryPosition, PageUrl, SiteName, Timestamp};
 use serde::Serialize;
 
+use crate::interpret::status::StatusMeaning;
+
 /// A page to fetch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DuePage {
@@ -74,13 +76,47 @@ pub enum PageState {
     Quarantined,
 }
 
-impl PageState {
-    /// The states that are listed as problems.
-    pub const PROBLEMS: [PageState; 3] = [PageState::Failed, PageState::Refused, PageState::Quarantined];
+/// A problem with the last visit to a page. The page may still be searchable in an earlier version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageProblem {
+    /// No response was received.
+    Failed,
+    /// A rule forbids fetching the page.
+    Refused,
+    /// The analysis of the response was abandoned.
+    Quarantined,
+    /// The server has no such page (404, 410).
+    NotFound,
+    /// The server refuses the request (other 4xx).
+    Denied,
+    /// The server failed or is overloaded (429, 5xx).
+    ServerError,
+    /// A seed with neither text to search nor links to follow.
+    Empty,
+}
 
-    /// Returns `true` if pages in this state are listed as problems.
-    pub fn is_problem(self) -> bool {
-        Self::PROBLEMS.contains(&self)
+impl PageProblem {
+    /// All problems.
+    pub const ALL: [PageProblem; 7] = [
+        PageProblem::Failed,
+        PageProblem::Refused,
+        PageProblem::Quarantined,
+        PageProblem::NotFound,
+        PageProblem::Denied,
+        PageProblem::ServerError,
+        PageProblem::Empty,
+    ];
+
+    /// Returns the problem that an HTTP status expresses, if any.
+    pub fn from_status(status: u16) -> Option<Self> {
+        let meaning = StatusMeaning::from_status(status);
+        match meaning {
+            _ if meaning.is_absent() => Some(Self::NotFound),
+            StatusMeaning::Denied => Some(Self::Denied),
+            _ if meaning.is_temporary() => Some(Self::ServerError),
+            _ => None,
+        }
     }
 }
 
@@ -107,7 +143,9 @@ pub struct PageDetails {
     pub attempts: u32,
     /// HTTP status of the current response.
     pub status: Option<u16>,
-    /// Reason of the failure or refusal.
+    /// Problem of the last visit.
+    pub problem: Option<PageProblem>,
+    /// Reason of that problem.
     pub reason: Option<String>,
     /// Library position of the current response.
     pub position: Option<LibraryPosition>,
@@ -173,6 +211,25 @@ pub struct CatalogCounts {
     pub refused: u64,
     /// Pages reported as deleted.
     pub deleted: u64,
+}
+
+/// Number of stored pages whose current response is not searchable, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UnsearchableCounts {
+    /// The server has no such page any more.
+    pub not_found: u64,
+    /// The server refuses access.
+    pub denied: u64,
+    pub server_errors: u64,
+    /// The page redirects to another URL.
+    pub moved: u64,
+    /// A rule forbids the page since it was fetched.
+    pub refused: u64,
+    pub quarantined: u64,
+    /// The page asks not to be indexed, or has no text.
+    pub without_text: u64,
+    /// Searchable under the URL of the original site.
+    pub mirrored: u64,
 }
 
 /// A site with its number of pages.

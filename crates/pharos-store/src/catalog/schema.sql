@@ -70,7 +70,7 @@ CREATE TABLE visits (
     visited_at INTEGER,                     -- time of the last visit
     visits INTEGER NOT NULL,                -- number of responses
     attempts INTEGER NOT NULL,              -- consecutive attempts without a successful response
-    reason TEXT,                            -- reason of the failure or refusal
+    reason TEXT,                            -- reason of the problem
     settled_at INTEGER,                     -- time of the current response, or of the deletion
     status INTEGER,                         -- of the current response, as the following columns
     position INTEGER,
@@ -80,14 +80,18 @@ CREATE TABLE visits (
     changes INTEGER NOT NULL DEFAULT 0,     -- number of visits that found a changed text
     etag TEXT,                              -- validators of the current response
     modified TEXT,
-    trouble INTEGER,                        -- state of the page if it is 2 failed, 3 refused or 6 quarantined
+    trouble INTEGER,                        -- problem of the last visit: 2 failed, 3 refused, 6 quarantined,
+                                            -- 7 not found, 8 denied, 9 server error, 10 seed without content
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
 
 -- Pages with the same text.
 CREATE INDEX visits_by_text ON visits (text) WHERE text IS NOT NULL;
 
--- Failed and refused pages by time, of all sites and of one. The rows of all sites are far apart, so the first index
+-- Stored pages that are not searchable, to count them by reason.
+CREATE INDEX unsearchable ON visits (status, trouble) WHERE position IS NOT NULL AND indexable = 0;
+
+-- Pages with a problem by time, of all sites and of one. The rows of all sites are far apart, so the first index
 -- contains the reason and is covering.
 CREATE INDEX troubles ON visits (trouble, visited_at, site, page, reason) WHERE trouble IS NOT NULL;
 CREATE INDEX troubles_of_site ON visits (site, trouble, visited_at, page) WHERE trouble IS NOT NULL;

@@ -6,6 +6,7 @@ mod due;
 mod failures;
 mod migration;
 mod recrawl;
+mod refresh;
 pub(super) mod replacement;
 mod rows;
 mod sites;
@@ -23,8 +24,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params}
 
 use super::{
     ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, ListState, ListUsage,
-    LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, Removal, RobotsFile, RobotsState,
-    SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission,
+    LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, RefreshIntervals, Removal,
+    RobotsFile, RobotsState, SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission,
+    UnsearchableCounts,
 };
 use crate::StoreError;
 use crate::catalog::page_entry::PageEntry;
@@ -303,6 +305,17 @@ impl Catalog for SqliteCatalog {
             resize_cache(&writer).map_err(self.failed())?;
         }
         Ok(applied)
+    }
+
+    fn set_refresh_intervals(&self, intervals: &RefreshIntervals) -> Result<u64, StoreError> {
+        let Some(writer) = &self.writer else {
+            return Err(StoreError::Catalog("the catalog is open for reading only".into()));
+        };
+        let mut writer = writer.lock();
+        let transaction = writer.transaction().map_err(self.failed())?;
+        let pages = refresh::set_intervals(&transaction, intervals).map_err(self.failed())?;
+        transaction.commit().map_err(self.failed())?;
+        Ok(pages)
     }
 
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError> {
@@ -588,6 +601,10 @@ impl Catalog for SqliteCatalog {
             },
         )?;
         Ok(counts.unwrap_or_default())
+    }
+
+    fn unsearchable(&self) -> Result<UnsearchableCounts, StoreError> {
+        failures::count_unsearchable(self)
     }
 
     fn sites(&self, limit: usize) -> Result<Vec<SiteCounts>, StoreError> {

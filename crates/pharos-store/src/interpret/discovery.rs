@@ -8,7 +8,7 @@ use pharos_core::{PageObject, PageUrl, Timestamp};
 
 use super::page_list::AdmittedList;
 use super::robots::RobotsRules;
-use super::scope::{CrawlScope, check_page_url};
+use super::scope::{CrawlScope, ScopeRefusal, check_page_url};
 use super::seen_set::SeenState;
 use super::status::is_redirect;
 use super::weight::{AddedBy, LinkFeatures, PageFeatures, WeightRules, predict_weight, true_weight};
@@ -70,7 +70,7 @@ pub(super) fn discover_links(
     let record = &stored.record;
     let depth = record.depth.saturating_add(1);
     if depth > scope.rules().max_depth {
-        return (Vec::new(), 0);
+        return (count_too_deep(scope, record, summary, depth).into_iter().collect(), 0);
     }
     let mut followed_links = 0;
     let mut seen = HashSet::from([record.url.id()]);
@@ -130,6 +130,20 @@ pub(super) fn discover_links(
     (changes, followed_links)
 }
 
+/// Counts the links of a page that are not followed because of their depth.
+fn count_too_deep(
+    scope: &CrawlScope,
+    record: &LibraryRecord,
+    summary: &PageSummary,
+    depth: u32,
+) -> Option<CatalogChange> {
+    let mut seen = HashSet::from([record.url.id()]);
+    let urls = summary.links.iter().map(|link| scope.canonical(link.url.clone()));
+    let links = urls.filter(|url| seen.insert(url.id()) && scope.contains(url)).count() as u64;
+    let rule = ScopeRefusal::TooDeep { depth, limit: scope.rules().max_depth }.counter_name()?;
+    (links > 0).then_some(CatalogChange::Filtered { rule, links })
+}
+
 /// Returns the changes for the sitemaps listed in a robots.txt. They get depth 1, because only operators add seeds.
 pub(super) fn sitemap_changes(
     scope: &mut CrawlScope,
@@ -185,9 +199,8 @@ impl<'a> PageWeights<'a> {
         record: &LibraryRecord,
         summary: &'a PageSummary,
     ) -> Option<Self> {
-        use StrategyName::{Alternate, HotQueue, Importance};
         let guide_words = &scope.rules().guide_words;
-        if guide_words.is_empty() && !matches!(config.strategy, Alternate | HotQueue | Importance) {
+        if guide_words.is_empty() && !config.strategy.uses_weights() {
             return None;
         }
         let rules = WeightRules { guide_words: guide_words.clone(), ..WeightRules::from_config(config) };
@@ -202,7 +215,13 @@ impl<'a> PageWeights<'a> {
         };
         let page = true_weight(&evidence, &rules);
         let relevance = guide_words::page_relevance(&rules.guide_words, &content.title, &content.text);
-        Some(Self { rules, page, relevance, content, counts_links: config.strategy == Importance })
+        Some(Self {
+            rules,
+            page,
+            relevance,
+            content,
+            counts_links: config.strategy == StrategyName::Importance,
+        })
     }
 
     fn link_weight(&self, found: &DiscoveredLink, is_listed: bool) -> u32 {

@@ -39,7 +39,7 @@ pub(super) fn schedule_next_visit(
         // Overload and server errors may be temporary. A Retry-After is respected.
         _ if meaning.is_temporary() => {
             let requested = retry_after(config, record.at, response);
-            let due = next_attempt(config, record.at, attempt).or_else(|| next_refresh(config, record));
+            let due = next_attempt(config, record.at, attempt).or_else(|| next_late_attempt(config, record));
             let due = due.map(|due| requested.map_or(due, |wait| due.max(record.at.plus(wait))));
             let is_requested =
                 meaning == StatusMeaning::RateLimited || response.header("Retry-After").is_some();
@@ -57,9 +57,14 @@ pub(super) fn schedule_next_visit(
     }
 }
 
-/// Returns the next visit of a page that existed once: it is revisited however often it failed.
-pub(super) fn next_refresh(config: &CrawlConfig, record: &LibraryRecord) -> Option<Timestamp> {
-    (record.is_refetch && !config.refresh.is_zero()).then(|| record.at.plus(config.refresh))
+/// Returns the next visit of a page that was fetched too often without success: pages that existed once are refreshed,
+/// and seeds are tried again, at longer and longer intervals.
+pub(super) fn next_late_attempt(config: &CrawlConfig, record: &LibraryRecord) -> Option<Timestamp> {
+    if record.is_refetch {
+        return (!config.refresh.is_zero()).then(|| record.at.plus(config.refresh));
+    }
+    let is_seed = record.depth == 0 && record.attempt > 0;
+    is_seed.then(|| record.at.plus(BackOff::PAGE.wait(config.retry_delay, record.attempt)))
 }
 
 /// Returns the wait requested by an overloaded server, in seconds or until a date, within bounds.

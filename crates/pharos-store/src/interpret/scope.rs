@@ -69,15 +69,16 @@ impl fmt::Display for ScopeRefusal {
 }
 
 impl ScopeRefusal {
-    /// Returns the name of the rule for the count of filtered links: only rules an operator wrote, not scope or
-    /// depth.
+    /// Returns the name of the rule for the count of filtered links: limits and rules that an operator wrote, not the
+    /// scope.
     pub(crate) fn counter_name(&self) -> Option<String> {
         match self {
             Self::Include => Some("include".into()),
             Self::Exclude(pattern) => Some(format!("exclude {pattern}")),
             Self::Filter(substring) => Some(format!("filter {substring}")),
             Self::Repeats => Some("repeated path".into()),
-            Self::RobotsTxt | Self::Scope(_) | Self::TooDeep { .. } => None,
+            Self::TooDeep { limit, .. } => Some(format!("depth {limit}")),
+            Self::RobotsTxt | Self::Scope(_) => None,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Queries of the operator's desk.
 
-use pharos_store::catalog::{PageFailure, PageFailureQuery, SiteOrder, SiteQuery, SiteRow, SiteState};
+use pharos_store::catalog::{
+    PageFailure, PageFailureQuery, PageProblem, SiteOrder, SiteQuery, SiteRow, SiteState, UnsearchableCounts,
+};
 
 use crate::*;
 
@@ -135,9 +137,10 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
         },
         visit(at_site("a.example", "/3"), 30, refusal("robots.txt: /3")),
         visit(at_site("a.example", "/4"), 40, failure("timed out after 5 s")),
+        // A stored page whose last visit failed.
+        visit(at_site("a.example", "/stored"), 5, answer(200, 1)),
+        visit(at_site("a.example", "/stored"), 6, failure("timed out after 5 s")),
         // These have not failed, or not any more.
-        visit(at_site("a.example", "/stored"), 50, answer(200, 1)),
-        visit(at_site("a.example", "/stored"), 60, failure("timed out after 5 s")),
         visit(at_site("b.example", "/better"), 10, failure("timed out after 5 s")),
         visit(at_site("b.example", "/better"), 80, answer(200, 2)),
         visit(at_site("b.example", "/removed"), 90, failure("timed out after 5 s")),
@@ -151,30 +154,30 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
     catalog.apply(&changes, &position(3).into()).unwrap();
     let all = PageFailureQuery { limit: 10, ..PageFailureQuery::default() };
     let query = |wanted: &PageFailureQuery| places(&catalog.failures(wanted).unwrap());
-    assert_eq!(query(&all), ["a/4", "a/3", "b/2", "a/1"]);
+    assert_eq!(query(&all), ["a/4", "a/3", "b/2", "a/1", "a/stored"]);
     let of_a = PageFailureQuery { site: Some(at_site("a.example", "/").site().id()), ..all.clone() };
-    assert_eq!(query(&of_a), ["a/4", "a/3", "a/1"]);
+    assert_eq!(query(&of_a), ["a/4", "a/3", "a/1", "a/stored"]);
     let failed =
-        |query: &PageFailureQuery| PageFailureQuery { state: Some(PageState::Failed), ..query.clone() };
+        |query: &PageFailureQuery| PageFailureQuery { problem: Some(PageProblem::Failed), ..query.clone() };
     let refused =
-        |query: &PageFailureQuery| PageFailureQuery { state: Some(PageState::Refused), ..query.clone() };
+        |query: &PageFailureQuery| PageFailureQuery { problem: Some(PageProblem::Refused), ..query.clone() };
     assert_eq!(
         (query(&failed(&all)), query(&refused(&all))),
-        (vec!["a/4".into(), "b/2".into(), "a/1".into()], vec!["a/3".into()])
+        (vec!["a/4".into(), "b/2".into(), "a/1".into(), "a/stored".into()], vec!["a/3".into()])
     );
     assert_eq!(
         (query(&failed(&of_a)), query(&refused(&of_a))),
-        (vec!["a/4".into(), "a/1".into()], vec!["a/3".into()])
+        (vec!["a/4".into(), "a/1".into(), "a/stored".into()], vec!["a/3".into()])
     );
     assert_eq!(
-        query(&PageFailureQuery { state: Some(PageState::Stored), ..all.clone() }),
+        query(&PageFailureQuery { problem: Some(PageProblem::NotFound), ..all.clone() }),
         Vec::<String>::new()
     );
     let nowhere = PageFailureQuery { site: Some(url("/").site().id()), ..all.clone() };
     assert_eq!(query(&nowhere), Vec::<String>::new());
     let saying =
         |text: &str, query: &PageFailureQuery| PageFailureQuery { contains: text.into(), ..query.clone() };
-    assert_eq!(query(&saying("TIMED", &all)), ["a/4", "a/1"]);
+    assert_eq!(query(&saying("TIMED", &all)), ["a/4", "a/1", "a/stored"]);
     assert_eq!(query(&saying("name", &all)), ["b/2"]);
     assert_eq!(query(&saying("name", &of_a)), Vec::<String>::new());
     assert_eq!(query(&PageFailureQuery { limit: 1, ..saying("timed", &all) }), ["a/4"]);
@@ -182,7 +185,8 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
     let b = &catalog.failures(&saying("name", &all)).unwrap()[0];
     let expected = PageFailure {
         url: at_site("b.example", "/2"),
-        state: PageState::Failed,
+        problem: PageProblem::Failed,
+        is_seed: true,
         reason: "Name not found".into(),
         attempts: 2,
         at: at(20),
@@ -193,7 +197,7 @@ pub(crate) fn failures_come_newest_first(path: &Path, open: Open<'_>) {
     let count = |reason: &str, count| (reason.to_string(), count);
     assert_eq!(
         reasons,
-        [count("timed out after # s", 2), count("Name not found", 1), count("robots.txt: …", 1)]
+        [count("timed out after # s", 3), count("Name not found", 1), count("robots.txt: …", 1)]
     );
     assert_eq!(
         catalog.failure_reasons(2).unwrap(),
@@ -240,9 +244,12 @@ pub(crate) fn failures_are_paged_to_the_end(path: &Path, open: Open<'_>) {
     let site = Some(at_site("site-1.example", "/").site().id());
     assert_eq!(walk(PageFailureQuery::default()), 60);
     assert_eq!(walk(PageFailureQuery { site, ..PageFailureQuery::default() }), 15);
-    assert_eq!(walk(PageFailureQuery { state: Some(PageState::Refused), ..PageFailureQuery::default() }), 20);
     assert_eq!(
-        walk(PageFailureQuery { site, state: Some(PageState::Failed), ..PageFailureQuery::default() }),
+        walk(PageFailureQuery { problem: Some(PageProblem::Refused), ..PageFailureQuery::default() }),
+        20
+    );
+    assert_eq!(
+        walk(PageFailureQuery { site, problem: Some(PageProblem::Failed), ..PageFailureQuery::default() }),
         10
     );
     assert_eq!(walk(PageFailureQuery { contains: "reason 1".into(), ..PageFailureQuery::default() }), 20);
@@ -269,7 +276,7 @@ pub(crate) fn quarantined_pages_are_stored_and_listed(path: &Path, open: Open<'_
     let catalog = open(path);
     let listed = || {
         let query = PageFailureQuery {
-            state: Some(PageState::Quarantined),
+            problem: Some(PageProblem::Quarantined),
             limit: 10,
             ..PageFailureQuery::default()
         };
@@ -289,6 +296,87 @@ pub(crate) fn quarantined_pages_are_stored_and_listed(path: &Path, open: Open<'_
     assert_eq!(catalog.page(url("/hostile").id()).unwrap().unwrap().state, PageState::Stored);
     assert_eq!(listed(), []);
     assert_eq!(catalog.counts().unwrap().indexable, 2);
+}
+
+pub(crate) fn error_responses_are_problems(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let responded = |status, place, indexable| {
+        VisitOutcome::Responded(ResponseSummary {
+            status,
+            position: position(place),
+            indexable,
+            is_live: true,
+            links: 1,
+            ..ResponseSummary::default()
+        })
+    };
+    let changes = [
+        found("/missing", 2),
+        visited("/missing", 5, responded(404, 1, false), None),
+        visited("/denied", 6, responded(403, 2, false), None),
+        visited("/broken", 7, responded(500, 3, false), None),
+        visited("/moved", 8, responded(301, 4, false), None),
+        visited("/good", 9, responded(200, 5, true), None),
+        visited("/noindex", 10, responded(200, 6, false), None),
+        visited("/excluded", 11, responded(200, 7, true), None),
+        visited("/excluded", 12, refusal("matches `*` of crawl.exclude"), None),
+        visited("/better", 13, responded(503, 8, false), None),
+        visited("/better", 14, responded(200, 9, true), None),
+    ];
+    catalog.apply(&changes, &position(99).into()).unwrap();
+    let all = PageFailureQuery { limit: 10, ..PageFailureQuery::default() };
+    let listed = |query: &PageFailureQuery| {
+        let failures = catalog.failures(query).unwrap();
+        failures
+            .into_iter()
+            .map(|f| (f.url.path_and_query().to_string(), f.problem, f.reason))
+            .collect::<Vec<_>>()
+    };
+    let row = |path: &str, problem, reason: &str| (path.to_string(), problem, reason.to_string());
+    let expected = [
+        row("/excluded", PageProblem::Refused, "matches `*` of crawl.exclude"),
+        row("/broken", PageProblem::ServerError, "status 500"),
+        row("/denied", PageProblem::Denied, "status 403"),
+        row("/missing", PageProblem::NotFound, "status 404"),
+    ];
+    assert_eq!(listed(&all), expected);
+    // Pages that were named by an operator, or imported, have depth 0.
+    let seeds = PageFailureQuery { seeds_only: true, ..all.clone() };
+    assert_eq!(listed(&seeds), expected[..3]);
+    let counts = catalog.unsearchable().unwrap();
+    let expected = UnsearchableCounts {
+        not_found: 1,
+        denied: 1,
+        server_errors: 1,
+        moved: 1,
+        refused: 1,
+        without_text: 1,
+        ..UnsearchableCounts::default()
+    };
+    assert_eq!(counts, expected);
+    assert_eq!(catalog.counts().unwrap().stored, 8);
+    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+}
+
+pub(crate) fn a_seed_that_leads_nowhere_is_a_problem(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let responded = |place, links, indexable| {
+        let response =
+            ResponseSummary { status: 200, is_live: true, links, indexable, ..ResponseSummary::default() };
+        VisitOutcome::Responded(ResponseSummary { position: position(place), ..response })
+    };
+    let changes = [
+        found("/deep", 3),
+        visited("/deep", 5, responded(1, 0, false), None),
+        visited("/empty", 6, responded(2, 0, false), None),
+        visited("/hub", 7, responded(3, 4, false), None),
+        visited("/text", 8, responded(4, 0, true), None),
+    ];
+    catalog.apply(&changes, &position(9).into()).unwrap();
+    let all = PageFailureQuery { limit: 10, ..PageFailureQuery::default() };
+    let failures = catalog.failures(&all).unwrap();
+    let listed: Vec<_> = failures.iter().map(|f| (f.url.path_and_query(), f.problem)).collect();
+    assert_eq!(listed, [("/empty", PageProblem::Empty)]);
 }
 
 pub(crate) fn any_page_can_be_a_fetch_task(path: &Path, open: Open<'_>) {

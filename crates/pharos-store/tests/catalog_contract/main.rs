@@ -22,8 +22,9 @@ use pharos_store::catalog::{
 };
 
 use desk::{
-    any_page_can_be_a_fetch_task, failures_are_paged_to_the_end, failures_come_newest_first,
-    quarantined_pages_are_stored_and_listed, sites_are_filtered_and_sorted,
+    a_seed_that_leads_nowhere_is_a_problem, any_page_can_be_a_fetch_task, error_responses_are_problems,
+    failures_are_paged_to_the_end, failures_come_newest_first, quarantined_pages_are_stored_and_listed,
+    sites_are_filtered_and_sorted,
 };
 use everything::everything;
 use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_order};
@@ -33,9 +34,9 @@ use removal::{
     deleted_pages_return_with_a_later_response,
 };
 use scheduling::{
-    adding_a_seed_again_retries_it, back_offs_are_respected, due_pages_come_in_the_requested_order,
-    failures_are_scheduled_and_reported, mirrors_are_not_fetched, pages_come_due_breadth_first_and_once,
-    pages_dated_in_the_future_are_due, stale_pages_are_due_again,
+    adding_a_seed_again_retries_it, back_offs_are_respected, changed_refresh_intervals_apply_to_known_pages,
+    due_pages_come_in_the_requested_order, failures_are_scheduled_and_reported, mirrors_are_not_fetched,
+    pages_come_due_breadth_first_and_once, pages_dated_in_the_future_are_due, stale_pages_are_due_again,
     the_least_recently_visited_sites_come_first,
 };
 
@@ -54,6 +55,7 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         applied_batches_change_nothing,
         each_log_has_its_own_position,
         failures_are_scheduled_and_reported,
+        changed_refresh_intervals_apply_to_known_pages,
         adding_a_seed_again_retries_it,
         rules_and_robots_are_kept,
         a_visit_does_not_change_the_path_to_a_page,
@@ -82,6 +84,8 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         failures_are_paged_to_the_end,
         any_page_can_be_a_fetch_task,
         quarantined_pages_are_stored_and_listed,
+        error_responses_are_problems,
+        a_seed_that_leads_nowhere_is_a_problem,
         a_page_can_be_recrawled,
         a_site_can_be_recrawled,
     ] {

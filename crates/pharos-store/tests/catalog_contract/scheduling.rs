@@ -1,5 +1,10 @@
 //! Checks of the order and the times at which pages are due.
 
+use std::time::Duration;
+
+use pharos_core::config::CrawlConfig;
+use pharos_store::catalog::RefreshIntervals;
+
 use crate::*;
 
 pub(super) fn pages_come_due_breadth_first_and_once(path: &Path, open: Open<'_>) {
@@ -259,4 +264,39 @@ pub(super) fn pages_dated_in_the_future_are_due(path: &Path, open: Open<'_>) {
     // An import of an old capture is still only a version.
     catalog.apply(&[answered("/right", -DAY, 70)], &position(80).into()).unwrap();
     assert_eq!(catalog.page(url("/right").id()).unwrap().unwrap().position, Some(position(20)));
+}
+
+pub(crate) fn changed_refresh_intervals_apply_to_known_pages(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let config = |refresh: u64, home: u64| CrawlConfig {
+        refresh: Duration::from_secs(refresh),
+        refresh_home: Duration::from_secs(home),
+        refresh_hub: Duration::from_secs(50),
+        refresh_feed: Duration::from_secs(20),
+        refresh_at_most_every: Duration::from_secs(10),
+        ..CrawlConfig::default()
+    };
+    let set = |refresh, home| {
+        catalog.set_refresh_intervals(&RefreshIntervals::from_config(&config(refresh, home))).unwrap()
+    };
+    assert_eq!(set(100, 100), 0, "no page is known");
+    let changes = [
+        visited("/", 1_000, answer(200, 1), Some(at(1_100))),
+        visited("/page", 1_000, answer(200, 2), Some(at(1_100))),
+        visited("/hub", 1_000, answer(200, 3), Some(at(1_050))),
+        visited("/broken", 1_000, answer(500, 4), Some(at(1_100))),
+        visited("/never", 1_000, answer(200, 5), None),
+    ];
+    catalog.apply(&changes, &position(9).into()).unwrap();
+    let due = |path: &str| report(&*catalog, path).due;
+    assert_eq!(set(100, 100), 0, "unchanged");
+    assert_eq!(set(1, 100), 1);
+    assert_eq!((due("/page"), due("/")), (Some(at(1_010)), Some(at(1_100))), "never more often than allowed");
+    assert_eq!((due("/hub"), due("/broken"), due("/never")), (Some(at(1_050)), Some(at(1_100)), None));
+    drop(catalog);
+    // The intervals are remembered across restarts.
+    let catalog = open(path);
+    let intervals = RefreshIntervals::from_config(&config(500, 0));
+    assert_eq!(catalog.set_refresh_intervals(&intervals).unwrap(), 2);
+    assert_eq!((report(&*catalog, "/page").due, report(&*catalog, "/").due), (Some(at(1_500)), None));
 }

@@ -1,7 +1,7 @@
 //! The pages of the desk and their actions.
 //!
 //! [`commands`] reads the stores and sends orders to the engine, [`settings_file`] edits `pharos.toml`, [`charts`] draws,
-//! and [`messages`] contains the texts.
+//! and [`messages`] and [`problem_messages`] contain the texts.
 
 mod account;
 mod actions;
@@ -17,6 +17,7 @@ mod operators;
 mod overview;
 mod page_report;
 mod params;
+mod problem_messages;
 mod queries;
 mod setting_texts;
 mod settings;

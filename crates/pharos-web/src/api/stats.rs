@@ -1,11 +1,13 @@
 //! `/api/v1/stats`: the size of the collection.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
+use pharos_engine::status::collection::StoredPages;
 use serde::Serialize;
 use tokio::sync::Mutex;
 use utoipa::ToSchema;
@@ -21,8 +23,10 @@ const LIFETIME: Duration = Duration::from_secs(5);
 pub(crate) struct Stats {
     /// Searchable pages.
     pages: u64,
-    /// Fetched pages, searchable or not.
+    /// Fetched pages: the sum of searchable pages and of those in `not_searchable`.
     stored: u64,
+    /// Fetched pages that are not searchable, by reason.
+    not_searchable: BTreeMap<String, u64>,
     /// Known pages.
     known: u64,
     /// Visited sites.
@@ -62,13 +66,16 @@ pub(crate) async fn stats(State(app): State<AppState>) -> Result<Response, ApiEr
 fn count(service: &Service) -> Result<Stats, ServiceError> {
     let (pages, generation) = service.search.processor().index_state()?;
     let catalog = service.stores.catalog()?;
-    let (counts, last_visit) = match &catalog {
-        Some(catalog) => (catalog.counts()?, catalog.last_visit()?),
+    let (counts, unsearchable, last_visit) = match &catalog {
+        Some(catalog) => (catalog.counts()?, catalog.unsearchable()?, catalog.last_visit()?),
         None => Default::default(),
     };
+    let sum = StoredPages::new(counts.stored, pages, unsearchable);
+    let others = sum.others.into_iter().map(|(reason, pages)| (reason.name().to_string(), pages));
     Ok(Stats {
         pages,
         stored: counts.stored,
+        not_searchable: others.collect(),
         known: counts.pages,
         sites: counts.sites_visited,
         generation,
@@ -104,7 +111,7 @@ mod tests {
         assert_eq!(
             stats,
             json!({
-                "pages": 1, "stored": 2, "known": 2, "sites": 1, "generation": stats["generation"],
+                "pages": 1, "stored": 2, "not_searchable": { "without-text": 1 }, "known": 2, "sites": 1, "generation": stats["generation"],
                 "last_fetched": "2026-01-31T12:00:00Z",
             })
         );

@@ -43,9 +43,10 @@ pub(crate) async fn by_url(State(app): State<AppState>, visitor: Visitor) -> Res
     let url = visitor.param("url").and_then(|text| PageUrl::parse(text.trim()).ok());
     let Some(url) = url else { return Ok(missing(&visitor, &app)) };
     let id = url.id();
-    Ok(match app.indexed_page(url).await? {
-        Some(_) => Redirect::to(&format!("/snapshot/{id}")).into_response(),
-        None => missing(&visitor, &app),
+    let is_stored = app.indexed_page(url).await?.is_some() || app.is_gone_page(id).await?;
+    Ok(match is_stored {
+        true => Redirect::to(&format!("/snapshot/{id}")).into_response(),
+        false => missing(&visitor, &app),
     })
 }
 

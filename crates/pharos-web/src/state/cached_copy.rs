@@ -13,7 +13,8 @@ use pharos_html::cached_page::{
 };
 use pharos_html::{ExtractOptions, RuleSet, TermWeighting, robots_directives};
 use pharos_query::IndexedPage;
-use pharos_store::{DerivedReader, Library, RawResponse, StoreError};
+use pharos_store::catalog::PageProblem;
+use pharos_store::{DerivedReader, Library, PageState, RawResponse, StoreError};
 
 use super::renderer::{RenderedView, Rendering, View, ViewKey, ViewKind};
 use super::{AppState, Service, ServiceError};
@@ -67,6 +68,8 @@ pub(crate) struct CachedCopy {
     pub(crate) versions: Vec<ListedVersion>,
     /// Total number of versions.
     pub(crate) of_versions: usize,
+    /// Time at which the server was found to have the page no longer, if so.
+    pub(crate) gone_since: Option<Timestamp>,
 }
 
 /// A version in the list.
@@ -80,6 +83,11 @@ pub(crate) struct ListedVersion {
 }
 
 impl AppState {
+    /// Returns `true` if a page is in the library alone, because its server no longer has it.
+    pub(crate) async fn is_gone_page(&self, id: PageId) -> Result<bool, ServiceError> {
+        self.run_blocking(move |service| Ok(find_gone_page(service, id)?.is_some())).await
+    }
+
     /// Returns the cached page.
     pub(crate) async fn cached_page(
         &self,
@@ -97,8 +105,12 @@ fn find_cached_page(
     rendering: &Rendering,
     request: &CachedPageRequest,
 ) -> Result<CachedPageLookup, ServiceError> {
-    let Some(indexed) = service.search.processor().page(request.id)? else {
-        return Ok(CachedPageLookup::Missing);
+    let (indexed, gone_since) = match service.search.processor().page(request.id)? {
+        Some(indexed) => (indexed, None),
+        None => match find_gone_page(service, request.id)? {
+            Some((page, at)) => (page, Some(at)),
+            None => return Ok(CachedPageLookup::Missing),
+        },
     };
     if !indexed.archive {
         return Ok(CachedPageLookup::Withheld(indexed));
@@ -129,7 +141,9 @@ fn find_cached_page(
         query: words.join("\n"),
         label: request.next,
     };
-    let stored = StoredVersion { response: &response, indexed: &indexed, position: selected.position };
+    let is_gone = gone_since.is_some();
+    let stored =
+        StoredVersion { response: &response, indexed: &indexed, position: selected.position, is_gone };
     let shown = rendering.view(key, || stored.render(service, rendering, request, &words))?;
     let View::Shown(shown) = shown else { return Ok(CachedPageLookup::Withheld(indexed)) };
     let (listed, of_versions) = list_versions(&versions, selected.since, request.versions, library);
@@ -141,7 +155,27 @@ fn find_cached_page(
         until: selected.until,
         versions: listed,
         of_versions,
+        gone_since,
     })))
+}
+
+/// Returns a page that its server no longer has, with its newest stored version and the time of the last visit. Pages that
+/// were removed, or that a rule forbids, are not returned.
+fn find_gone_page(service: &Service, id: PageId) -> Result<Option<(IndexedPage, Timestamp)>, ServiceError> {
+    let Some(catalog) = service.stores.catalog()? else { return Ok(None) };
+    let Some(page) = catalog
+        .page(id)?
+        .filter(|page| page.state == PageState::Stored && page.problem == Some(PageProblem::NotFound))
+    else {
+        return Ok(None);
+    };
+    let versions = PageVersions::load(&service.stores, &page.url)?;
+    let library = &*service.library;
+    let newest = versions.iter().find_map(|version| Some((version.until, version.position(library)?)));
+    let Some((fetched, position)) = newest else { return Ok(None) };
+    let (title, lang) = (String::new(), String::new());
+    let gone = IndexedPage { url: page.url, title, lang, fetched, position, archive: true };
+    Ok(Some((gone, page.visited_at.unwrap_or(fetched))))
 }
 
 /// The selected version.
@@ -234,6 +268,8 @@ struct StoredVersion<'a> {
     response: &'a RawResponse,
     indexed: &'a IndexedPage,
     position: LibraryPosition,
+    /// The page is in the library alone, so that its directives must be read from the stored response.
+    is_gone: bool,
 }
 
 impl StoredVersion<'_> {
@@ -254,7 +290,8 @@ impl StoredVersion<'_> {
                 true => pharos_html::skim(url, content_type, &body),
                 false => PageObject::default(),
             })?;
-            if parsed.no_archive() || !allows_copies(self.response, &service.config.crawl.agent) {
+            let is_hidden = parsed.no_archive() || (self.is_gone && parsed.no_index());
+            if is_hidden || !allows_copies(self.response, &service.config.crawl.agent) {
                 return Ok(View::Withheld);
             }
             title = if parsed.title.trim().is_empty() { title } else { parsed.title };
@@ -274,7 +311,7 @@ impl StoredVersion<'_> {
 
     /// Returns `true` if this is the indexed version.
     fn is_current(&self) -> bool {
-        self.position == self.indexed.position
+        self.position == self.indexed.position && !self.is_gone
     }
 
     /// Returns the main content. HTML is cleaned here. For other documents the stored page object is used, or the text in the

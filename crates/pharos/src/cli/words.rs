@@ -103,9 +103,9 @@ with a hidden Markov model for unknown words); bigram and tagger, which need a m
 pub(crate) struct SegmentArgs {
     #[command(subcommand)]
     pub(crate) command: Option<SegmentCommand>,
-    /// A file, or - for standard input
-    #[arg(value_name = "FILE|-", default_value = "-")]
-    pub(crate) input: String,
+    /// A text, a file, or - for standard input [default: -]
+    #[arg(value_name = "TEXT|FILE|-")]
+    pub(crate) input: Vec<String>,
     /// Segmentation method [default: that of pages and queries]
     #[arg(long, value_name = "METHOD")]
     pub(crate) mode: Option<String>,

@@ -1,5 +1,6 @@
 //! The importer: filters duplicate and unwanted records and ingests the rest in groups.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub(super) struct Importer<'a> {
     now: Timestamp,
     stop: &'a watch::Receiver<bool>,
     progress: Box<dyn FnMut(&ImportSummary) + 'a>,
+    /// Total size of the files that were read completely.
+    complete_bytes: u64,
     pub(super) summary: ImportSummary,
 }
 
@@ -48,7 +51,14 @@ impl<'a> Importer<'a> {
         let (catalog, library) = (engine.catalog(), engine.library());
         let summary = ImportSummary::default();
         let now = SystemClock.now();
-        Self { ingest, catalog, library, group: Vec::new(), bytes: 0, now, stop, progress, summary }
+        let (group, bytes, complete_bytes) = (Vec::new(), 0, 0);
+        Self { ingest, catalog, library, group, bytes, now, stop, progress, complete_bytes, summary }
+    }
+
+    /// Records that a file was read completely.
+    pub(super) fn file_done(&mut self, path: &Path) {
+        self.complete_bytes += std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        self.summary.read_bytes = self.complete_bytes;
     }
 
     /// Reports progress; returns an error once the import is to stop. Called before each record.
@@ -88,6 +98,7 @@ impl<'a> Importer<'a> {
         offset: u64,
         converted: Conversion,
     ) -> Result<(), EngineError> {
+        self.summary.read_bytes = self.complete_bytes + offset;
         match converted {
             Ok(Some(record)) => self.import(record)?,
             Ok(None) => self.skip(),

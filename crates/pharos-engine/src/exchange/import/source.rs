@@ -62,6 +62,24 @@ pub(super) fn classify_sources(sources: &ImportSources) -> Result<Vec<ImportSour
     Ok(found)
 }
 
+/// Returns the total size of the files of all sources, or 0 if one of them is a stream.
+pub(super) fn total_size(sources: &[ImportSource]) -> u64 {
+    let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let mut total = 0;
+    for source in sources {
+        match source {
+            ImportSource::Pipe(_) => return 0,
+            ImportSource::File(path, _) | ImportSource::Page(path, _) => total += size(path),
+            ImportSource::Folder(root) | ImportSource::Tree(root, _) => {
+                // The same errors are reported when the directory is read.
+                let files = FolderWalk::new(root).into_iter().flatten().flatten();
+                total += files.map(|path| size(&path)).sum::<u64>();
+            }
+        }
+    }
+    total
+}
+
 /// Determines the kind of a file named by the user, which must be importable.
 fn classify_file(path: &Path, base_url: Option<&PageUrl>) -> Result<ImportSource, EngineError> {
     let place = path.display().to_string();

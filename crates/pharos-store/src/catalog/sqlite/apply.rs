@@ -10,7 +10,7 @@ use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp}
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
 use super::recrawl::recrawl_site;
-use super::rows::{page_columns, read_page, signed, state_number};
+use super::rows::{page_columns, problem_number, read_page, signed, state_number};
 use crate::catalog::page_entry::{self, PageEntry};
 use crate::catalog::{
     ApplyResult, CatalogChange, DiscoveredLink, ListUsage, PageState, Removal, RobotsFile, RobotsState,
@@ -590,7 +590,7 @@ impl<'c> ChangeBatch<'c> {
                     page.changes,
                     response.and_then(|a| a.validators.etag.as_ref()),
                     response.and_then(|a| a.validators.last_modified.as_ref()),
-                    page.state.is_problem().then(|| state_number(page.state)),
+                    page.problem.map(problem_number),
                 ])?;
         }
         Ok(())

@@ -26,7 +26,9 @@ const CONSISTENCY_QUERIES: &[&str] = &[
              SELECT 1 FROM versions r WHERE r.site = v.site AND r.page = v.page AND r.position = v.position))",
     "SELECT 'page ' || printf('%016x', page) || ' of site number ' || site || ' is in state ' || state
          || ', its failure index says ' || coalesce(trouble, 'none')
-     FROM visits JOIN pages USING (site, page) WHERE trouble IS NOT iif(state IN (2, 3, 6), state, NULL)",
+     FROM visits JOIN pages USING (site, page)
+     WHERE (state IN (2, 3) AND trouble IS NOT state) OR (state = 6 AND trouble IS NULL)
+         OR trouble NOT IN (2, 3, 6, 7, 8, 9, 10)",
     "SELECT 'site ' || name || ' counts ' || known || ' pages (stored, indexable, failed, refused, deleted), found '
          || found
      FROM (SELECT name, concat_ws(' ', pages, '(' || stored, indexable, failed, refused, deleted || ')') AS known,

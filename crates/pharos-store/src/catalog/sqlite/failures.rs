@@ -1,4 +1,4 @@
-//! Queries over pages with a problem (failed, refused, quarantined), served by their indexes.
+//! Queries over pages with a problem, served by their indexes.
 //!
 //! A search for a part of a reason reads many rows. It runs in chunks, each in a transaction of its own that
 //! continues where the last one ended. This keeps the connection available to other readers and allows checkpoints
@@ -9,11 +9,12 @@ use std::collections::HashMap;
 use pharos_core::{PageUrl, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::{read_state, read_url, state_number};
+use super::rows::{problem_number, read_problem, read_url};
 use super::{SqliteCatalog, sql_limit};
 use crate::StoreError;
 use crate::catalog::listing::mask_reason;
-use crate::catalog::{MAX_FAILURES_SCANNED, PageFailure, PageFailureQuery, PageState};
+use crate::catalog::{MAX_FAILURES_SCANNED, PageFailure, PageFailureQuery, PageProblem, UnsearchableCounts};
+use crate::interpret::status::StatusMeaning;
 
 /// Number of rows read in one transaction.
 const CHUNK_ROWS: usize = 1_000;
@@ -27,7 +28,7 @@ const START_KEY: FailureKey = (i64::MAX, i64::MAX, i64::MAX);
 /// A row of a failure index.
 struct FailureRow {
     key: FailureKey,
-    state: PageState,
+    problem: PageProblem,
     reason: String,
 }
 
@@ -35,7 +36,7 @@ struct FailureRow {
 struct FailureScope {
     /// Row number of the only site, if the query is restricted to one.
     site: Option<i64>,
-    states: Vec<PageState>,
+    problems: Vec<PageProblem>,
 }
 
 /// Returns pages with a problem, newest first.
@@ -53,11 +54,11 @@ pub(super) fn find_failures(
         },
     };
     let part = query.contains.to_lowercase();
-    let mut left = if part.is_empty() { query.limit } else { MAX_FAILURES_SCANNED };
+    let is_selective = !part.is_empty() || query.seeds_only;
+    let mut left = if is_selective { MAX_FAILURES_SCANNED } else { query.limit };
     let mut found = Vec::new();
     while left > 0 && found.len() < query.limit {
-        let chunk =
-            if part.is_empty() { CHUNK_ROWS.min(query.limit - found.len()) } else { CHUNK_ROWS.min(left) };
+        let chunk = CHUNK_ROWS.min(if is_selective { left } else { query.limit - found.len() });
         let mut seen = 0;
         let reader = catalog.reader();
         scope
@@ -67,7 +68,7 @@ pub(super) fn find_failures(
                 if found.len() < query.limit
                     && (part.is_empty() || entry.reason.to_lowercase().contains(&part))
                 {
-                    found.extend(read_failure(&reader, entry)?);
+                    found.extend(read_failure(&reader, entry, query.seeds_only)?);
                 }
                 Ok(())
             })
@@ -82,7 +83,7 @@ pub(super) fn find_failures(
 
 /// Returns the reasons of the newest failures with their counts.
 pub(super) fn count_reasons(catalog: &SqliteCatalog, of: usize) -> Result<Vec<(String, u64)>, StoreError> {
-    let scope = FailureScope { site: None, states: PageState::PROBLEMS.to_vec() };
+    let scope = FailureScope { site: None, problems: PageProblem::ALL.to_vec() };
     let mut from = START_KEY;
     let mut left = of.min(MAX_FAILURES_SCANNED);
     let mut counts: HashMap<String, u64> = HashMap::new();
@@ -107,14 +108,36 @@ pub(super) fn count_reasons(catalog: &SqliteCatalog, of: usize) -> Result<Vec<(S
     Ok(counts)
 }
 
+/// Counts the stored pages that are not searchable, by reason.
+pub(super) fn count_unsearchable(catalog: &SqliteCatalog) -> Result<UnsearchableCounts, StoreError> {
+    let rows = catalog.query_all(
+        "SELECT status, trouble, count(*) FROM visits WHERE position IS NOT NULL AND indexable = 0
+         GROUP BY status, trouble",
+        [],
+        |row| Ok((row.get::<_, u16>(0)?, read_problem(row, 1)?, row.get::<_, u64>(2)?)),
+    )?;
+    let mut counts = UnsearchableCounts::default();
+    for (status, problem, pages) in rows {
+        let count = match (PageProblem::from_status(status), problem) {
+            (Some(PageProblem::NotFound), _) => &mut counts.not_found,
+            (Some(PageProblem::Denied), _) => &mut counts.denied,
+            (Some(_), _) => &mut counts.server_errors,
+            (None, _) if StatusMeaning::from_status(status) == StatusMeaning::Moved => &mut counts.moved,
+            (None, Some(PageProblem::Refused)) => &mut counts.refused,
+            (None, Some(PageProblem::Quarantined)) => &mut counts.quarantined,
+            (None, _) => &mut counts.without_text,
+        };
+        *count += pages;
+    }
+    let mirrored = "SELECT sum(indexable) FROM sites WHERE alias <> 0 AND removed = 0";
+    let mirrored = catalog.query_one(mirrored, [], |row| row.get::<_, Option<u64>>(0))?;
+    Ok(UnsearchableCounts { mirrored: mirrored.flatten().unwrap_or_default(), ..counts })
+}
+
 impl FailureScope {
     /// Returns the scope of a query, or `None` if no page can match.
     fn from_query(catalog: &SqliteCatalog, query: &PageFailureQuery) -> Result<Option<Self>, StoreError> {
-        let states = match query.state {
-            None => PageState::PROBLEMS.to_vec(),
-            Some(state) if state.is_problem() => vec![state],
-            Some(_) => return Ok(None),
-        };
+        let problems = query.problem.map_or_else(|| PageProblem::ALL.to_vec(), |problem| vec![problem]);
         let site = match query.site {
             None => None,
             Some(id) => match catalog.site_number(id)? {
@@ -122,7 +145,7 @@ impl FailureScope {
                 number => number,
             },
         };
-        Ok(Some(Self { site, states }))
+        Ok(Some(Self { site, problems }))
     }
 
     /// Visits up to `chunk` rows after a key, within one transaction.
@@ -142,21 +165,21 @@ impl FailureScope {
         Ok(())
     }
 
-    /// Returns the query. The rows of each state are a sorted range of the index; the ranges of several states
+    /// Returns the query. The rows of each problem are a sorted range of the index; the ranges of several problems
     /// are merged.
     fn sql(&self) -> String {
         let (of_site, behind) = match self.site {
             Some(_) => ("site = ?5 AND", "(visited_at, page) < (?1, ?3) AND ?2 = ?2"),
             None => ("?5 = ?5 AND", "(visited_at, site, page) < (?1, ?2, ?3)"),
         };
-        let range = |state: &PageState| {
+        let range = |problem: &PageProblem| {
             format!(
                 "SELECT visited_at, site, page, trouble, reason FROM visits
                  WHERE {of_site} trouble = {} AND {behind}",
-                state_number(*state)
+                problem_number(*problem)
             )
         };
-        let ranges: Vec<String> = self.states.iter().map(range).collect();
+        let ranges: Vec<String> = self.problems.iter().map(range).collect();
         format!("{} ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT ?4", ranges.join(" UNION ALL "))
     }
 }
@@ -164,32 +187,34 @@ impl FailureScope {
 fn read_row(row: &Row<'_>) -> rusqlite::Result<FailureRow> {
     Ok(FailureRow {
         key: (row.get(0)?, row.get(1)?, row.get(2)?),
-        state: read_state(row, 3)?,
+        problem: read_problem(row, 3)?.unwrap_or(PageProblem::Failed),
         reason: row.get::<_, Option<String>>(4)?.unwrap_or_default(),
     })
 }
 
-/// Returns the page of an index row.
+/// Returns the page of an index row, or `None` if it is no seed and only seeds are wanted.
 fn read_failure(
     reader: &Connection,
     entry: FailureRow,
+    seeds_only: bool,
 ) -> rusqlite::Result<Option<Result<PageFailure, StoreError>>> {
     let (at, site, page) = entry.key;
     let found = reader
         .prepare_cached(
-            "SELECT p.https, s.name, p.path, p.due, v.attempts
+            "SELECT p.https, s.name, p.path, p.due, v.attempts, p.depth
              FROM pages p CROSS JOIN visits v USING (site, page) CROSS JOIN sites s USING (site)
-             WHERE p.site = ?1 AND p.page = ?2",
+             WHERE p.site = ?1 AND p.page = ?2 AND (p.depth = 0 OR ?3 = 0)",
         )?
-        .query_row([site, page], |r| {
+        .query_row(params![site, page, seeds_only], |r| {
             let (https, name, path): (bool, String, String) = (r.get(0)?, r.get(1)?, r.get(2)?);
-            Ok((read_url(https, &name, &path), r.get::<_, Option<i64>>(3)?, r.get(4)?))
+            Ok((read_url(https, &name, &path), r.get::<_, Option<i64>>(3)?, r.get(4)?, r.get::<_, u32>(5)?))
         })
         .optional()?;
-    Ok(found.map(|(url, due, attempts): (Result<PageUrl, StoreError>, _, _)| {
+    Ok(found.map(|(url, due, attempts, depth): (Result<PageUrl, StoreError>, _, _, _)| {
         Ok(PageFailure {
             url: url?,
-            state: entry.state,
+            problem: entry.problem,
+            is_seed: depth == 0,
             reason: entry.reason,
             attempts,
             at: Timestamp::from_millis(at),
@@ -210,14 +235,14 @@ mod tests {
             (None, "COVERING INDEX troubles (trouble=? AND (visited_at,site,page)<(?,?,?))"),
             (Some(1), "INDEX troubles_of_site (site=? AND trouble=? AND (visited_at,page)<(?,?))"),
         ] {
-            for states in [vec![PageState::Failed], vec![PageState::Failed, PageState::Refused]] {
-                let scope = FailureScope { site, states };
+            for problems in [vec![PageProblem::Failed], PageProblem::ALL.to_vec()] {
+                let scope = FailureScope { site, problems };
                 let reader = catalog.reader();
                 let mut statement = reader.prepare(&format!("EXPLAIN QUERY PLAN {}", scope.sql())).unwrap();
                 let steps = statement.raw_query().mapped(|r| r.get::<_, String>(3));
                 let plan: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
                 let found = plan.iter().filter(|step| step.contains(index)).count();
-                assert_eq!(found, scope.states.len(), "{plan:#?}");
+                assert_eq!(found, scope.problems.len(), "{plan:#?}");
                 let sorted = plan.iter().any(|step| step.contains("TEMP B-TREE"));
                 assert!(!sorted, "no sort step: {plan:#?}");
             }

@@ -83,6 +83,23 @@ const LISTS: &str = "
         site INTEGER PRIMARY KEY, hour INTEGER NOT NULL, lists INTEGER NOT NULL, entries INTEGER NOT NULL,
         bytes INTEGER NOT NULL) STRICT;";
 
+/// The index of stored pages that are not searchable, which files of format 5 may lack. Files without it list no error
+/// responses as problems. Readers understand both, so that the format stays the same.
+const PROBLEMS: &str = "
+    UPDATE visits SET reason = 'status ' || status, trouble = CASE
+            WHEN status IN (404, 410) THEN 7 WHEN status BETWEEN 400 AND 499 AND status <> 429 THEN 8 ELSE 9 END
+        WHERE position IS NOT NULL AND reason IS NULL AND trouble IS NULL AND status NOT BETWEEN 200 AND 399;
+    UPDATE visits SET trouble = iif(indexable = 0 AND status BETWEEN 200 AND 299, 3, 2)
+        WHERE position IS NOT NULL AND reason IS NOT NULL AND trouble IS NULL;
+    CREATE INDEX unsearchable ON visits (status, trouble) WHERE position IS NOT NULL AND indexable = 0;";
+
+/// Adds what files of format 5 may lack.
+fn complete(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(LISTS)?;
+    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = 'unsearchable'";
+    if connection.prepare(sql)?.exists([])? { Ok(()) } else { connection.execute_batch(PROBLEMS) }
+}
+
 /// Prepares a read-only connection: a file of format 4 is read as if it were migrated. Returns `false` for other formats
 /// that are not current.
 pub(super) fn prepare_reader(path: &Path, connection: &Connection) -> Result<bool, StoreError> {
@@ -110,7 +127,9 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
     let failed = |e| sql_error(path, e);
     let found = read_format(path, connection)?;
     if found != 0 && is_current(path, connection)? {
-        return connection.execute_batch(LISTS).map_err(failed);
+        let transaction = connection.transaction().map_err(failed)?;
+        complete(&transaction).map_err(failed)?;
+        return transaction.commit().map_err(failed);
     }
     if matches!(found, 3 | 4) && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION {
         info!(path = %path.display(), "migrating the catalog to the current format");
@@ -119,7 +138,7 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
             transaction.execute_batch(FROM_3).map_err(failed)?;
         }
         migrate_from_4(&transaction).map_err(failed)?;
-        transaction.execute_batch(LISTS).map_err(failed)?;
+        complete(&transaction).map_err(failed)?;
         transaction.pragma_update(None, "user_version", CURRENT_FORMAT).map_err(failed)?;
         return transaction.commit().map_err(failed);
     }
@@ -227,6 +246,7 @@ mod tests {
         let (at, due) = (Timestamp::from_millis, |due: i64| Some(Timestamp::from_millis(due)));
         let answer = ResponseSummary {
             status: 200,
+            indexable: true,
             position: LibraryPosition::new(1, 2),
             ..ResponseSummary::default()
         };
@@ -253,7 +273,7 @@ mod tests {
             catalog.apply(&changes, &applied).unwrap();
             (catalog.pages(None, None, 99).unwrap(), catalog.failures(&wanted).unwrap())
         };
-        assert_eq!((expected.0.len(), expected.1.len()), (5, 2));
+        assert_eq!((expected.0.len(), expected.1.len()), (5, 3));
         {
             let connection = Connection::open(&old).unwrap();
             connection.execute_batch(FORMAT_3).unwrap();
@@ -278,6 +298,41 @@ mod tests {
         drop(catalog);
         assert_eq!(shape(&old), shape(&new));
         assert!(SqliteCatalog::open_reader(&old).unwrap().is_some());
+    }
+
+    #[test]
+    fn error_responses_of_earlier_files_become_problems() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("catalog.db");
+        let query = PageFailureQuery { limit: 9, ..PageFailureQuery::default() };
+        let expected = {
+            let catalog = SqliteCatalog::open_writer(&path).unwrap();
+            let visits: Vec<CatalogChange> = [(404, 1), (403, 2), (429, 3), (500, 4), (200, 5), (301, 6)]
+                .into_iter()
+                .map(|(status, place)| {
+                    let position = LibraryPosition::new(1, place);
+                    let response = ResponseSummary { status, position, ..ResponseSummary::default() };
+                    CatalogChange::Visited {
+                        url: PageUrl::parse(&format!("http://example.org/{status}")).unwrap(),
+                        at: Timestamp::from_millis(1000 * place as i64),
+                        outcome: VisitOutcome::Responded(response),
+                        next_due: None,
+                    }
+                })
+                .collect();
+            catalog.apply(&visits, &LibraryPosition::new(1, 9).into()).unwrap();
+            catalog.failures(&query).unwrap()
+        };
+        assert_eq!(expected.len(), 4);
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .execute_batch("DROP INDEX unsearchable; UPDATE visits SET trouble = NULL, reason = NULL")
+            .unwrap();
+        drop(connection);
+        assert_eq!(SqliteCatalog::open_reader(&path).unwrap().unwrap().failures(&query).unwrap(), []);
+        let catalog = SqliteCatalog::open_writer(&path).unwrap();
+        assert_eq!(catalog.failures(&query).unwrap(), expected);
+        assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
     }
 
     #[test]

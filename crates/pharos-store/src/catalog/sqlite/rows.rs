@@ -5,14 +5,14 @@ use rusqlite::{Row, types::Type};
 
 use crate::StoreError;
 use crate::catalog::page_entry::{CurrentResponse, DiscoveryPath, PageEntry};
-use crate::catalog::{PageState, Validators};
+use crate::catalog::{PageProblem, PageState, Validators};
 
 /// Columns read by [`read_page`], from `pages p LEFT JOIN visits v`.
 macro_rules! page_columns {
     () => {
         "p.state, p.depth, p.hops, p.origin, p.anchor, p.found_at, p.due, v.visited_at, coalesce(v.visits, 0), \
          coalesce(v.attempts, 0), v.reason, v.settled_at, v.status, v.position, v.digest, v.indexable, p.weight, \
-         p.linked_by, coalesce(v.changes, 0), coalesce(v.text, 0), v.etag, v.modified"
+         p.linked_by, coalesce(v.changes, 0), coalesce(v.text, 0), v.etag, v.modified, v.trouble"
     };
 }
 pub(super) use page_columns;
@@ -52,6 +52,7 @@ pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<PageEnt
         linked_by: row.get(first + 17)?,
         changes: row.get(first + 18)?,
         attempts: row.get(first + 9)?,
+        problem: read_problem(row, first + 22)?,
         reason: row.get(first + 10)?,
         settled_at: moment(11)?,
         response,
@@ -92,5 +93,30 @@ pub(super) fn state_number(state: PageState) -> i64 {
         PageState::Deleted => 4,
         PageState::Removed => 5,
         PageState::Quarantined => 6,
+    }
+}
+
+/// Reads the problem of a page.
+pub(super) fn read_problem(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PageProblem>> {
+    let Some(number) = row.get::<_, Option<i64>>(column)? else { return Ok(None) };
+    match PageProblem::ALL.into_iter().find(|problem| problem_number(*problem) == number) {
+        None => {
+            let problem = format!("invalid page problem {number}").into();
+            Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, problem))
+        }
+        found => Ok(found),
+    }
+}
+
+/// Returns the number of a problem, as listed in the schema.
+pub(super) fn problem_number(problem: PageProblem) -> i64 {
+    match problem {
+        PageProblem::Failed => 2,
+        PageProblem::Refused => 3,
+        PageProblem::Quarantined => 6,
+        PageProblem::NotFound => 7,
+        PageProblem::Denied => 8,
+        PageProblem::ServerError => 9,
+        PageProblem::Empty => 10,
     }
 }

@@ -91,7 +91,7 @@ messages! { PageMessages {
     scope_any: "anywhere", "不限";
     max_depth: "Maximum depth in clicks from a seed", "距种子网页的最大点击数";
     guide_words: "Guide words", "引导词";
-    guide_words_hint: "Pages about these topics, and the pages they link to, are fetched first. One word per line.", "与这些主题相关的网页及其链接优先抓取。每行一个词。";
+    guide_words_hint: "Pages about these topics, and the pages they link to, are fetched first. One word per line. Used by the strategies importance, hot-queue and alternate only (crawl.strategy).", "与这些主题相关的网页及其链接优先抓取。每行一个词。仅在 importance、hot-queue、alternate 策略下生效（crawl.strategy）。";
     include: "Only URLs that match", "仅抓取匹配的网址";
     exclude: "Exclude URLs that match", "排除匹配的网址";
     rules_hint: "Patterns for whole URLs, one per line; * matches any characters. Queued pages that the new rules exclude are refused when they are due.",
@@ -142,7 +142,7 @@ messages! { PageMessages {
     did_show: "The site is shown in results again", "该网站已恢复显示";
     skip: "Stop crawling", "停止抓取";
     follow: "Resume crawling", "恢复抓取";
-    did_skip: "Only the seeds of the site are still fetched (crawl.exclude)", "除种子网页外，不再抓取该网站（crawl.exclude）";
+    did_skip: "Only the seeds of the site are still fetched; its other pages leave the index (crawl.exclude)", "除种子网页外，不再抓取该网站，其他网页将移出索引（crawl.exclude）";
     did_follow: "The pages of the site may be fetched again", "可以再次抓取该网站的网页";
     boost: "Score boost of its pages", "网页得分加成";
     boost_hint: "Scores range from 0 to 1 (rank.boost).", "得分在 0 到 1 之间（rank.boost）。";
@@ -214,9 +214,9 @@ messages! { PageMessages {
     why_nothing_to_find: "The page was fetched, but has no searchable content.", "已抓取，但没有可供搜索的内容。";
     why_soon: "The page was fetched on {} and will be searchable in a moment.", "已于 {} 抓取，稍后即可搜到。";
 
-    problems_intro: "Pages that failed, and pages that a rule forbids, newest first.", "抓取失败的网页，以及被规则禁止抓取的网页，最新的在前。";
+    problems_intro: "Pages whose last visit failed, got an error response, or was forbidden by a rule, newest first.", "最近一次访问失败、返回错误，或被规则禁止的网页，最新的在前。";
     problems_filter: "Filter pages", "筛选网页";
-    all_problems: "Both", "全部";
+    all_problems: "All", "全部";
     reasons: "By reason", "按原因";
     no_problems: "No matching page.", "没有符合条件的网页。";
     tries: "Attempts", "尝试次数";
@@ -345,6 +345,8 @@ messages! { PageMessages {
     effect_next_start: "Takes effect after a restart", "重启后生效";
     pending: "restart required", "需要重启";
     no_setting: "No such setting", "没有这个设置";
+    unkept: "Set by the command line of this start only: {}", "仅由本次启动的命令行设定：{}";
+    keep: "Keep for the next start", "保留到下次启动";
     export_import: "Export and import", "导出与导入";
     export: "Download pharos.toml", "下载 pharos.toml";
     import: "Replace all settings", "替换全部设置";

@@ -7,13 +7,16 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_core::{Clock as _, SystemClock};
+use pharos_engine::status::collection::StoredPages;
 use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine_status};
 use pharos_engine::{CrawlOrder, Order};
-use pharos_store::catalog::CatalogCounts;
+use pharos_store::catalog::{CatalogCounts, PageFailure, PageFailureQuery, UnsearchableCounts};
 
 use super::charts::Chart;
 use super::commands::{execute, record_and_redirect, with_catalog};
 use super::messages::PageMessages;
+use super::problem_messages::ProblemMessages;
+use super::sites::report_link;
 use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
 use crate::admin::sampler::{Sample, state_name};
@@ -26,6 +29,8 @@ use crate::state::{AppState, ServiceError};
 /// Number of failure reasons shown, and number of latest failures they are counted from.
 const MAX_REASONS: usize = 5;
 const COUNTED_FAILURES: usize = 1_000;
+/// Maximum number of seeds that are listed because they yield nothing.
+const MAX_SEEDS: usize = 10;
 /// Poll interval, and maximum number of polls, while waiting for a new status of the engine.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_POLLS: usize = 30;
@@ -41,8 +46,33 @@ struct OverviewPage {
     buttons: Vec<CrawlButton>,
     charts: Vec<Chart>,
     figures: Vec<(&'static str, String)>,
+    /// Texts about problems.
+    p: &'static ProblemMessages,
+    stored_sum: String,
+    seeds: Vec<SeedProblem>,
+    /// Sites that reached a limit, with the limit.
+    limits: Vec<(String, String)>,
     waiting_submissions: usize,
     reasons: Vec<(String, u64)>,
+}
+
+/// A seed that yields nothing.
+struct SeedProblem {
+    url: String,
+    href: String,
+    reason: String,
+    remedy: &'static str,
+}
+
+impl SeedProblem {
+    fn new(failure: &PageFailure, p: &'static ProblemMessages) -> Self {
+        Self {
+            url: failure.url.to_string(),
+            href: report_link(failure.url.as_str()),
+            reason: failure.reason.clone(),
+            remedy: p.remedy(failure.problem, &failure.reason),
+        }
+    }
 }
 
 /// A button that controls the crawl.
@@ -56,6 +86,8 @@ struct CrawlButton {
 #[derive(Default)]
 struct CatalogFigures {
     counts: CatalogCounts,
+    unsearchable: UnsearchableCounts,
+    seeds: Vec<PageFailure>,
     undecided: usize,
     reasons: Vec<(String, u64)>,
 }
@@ -66,10 +98,13 @@ pub(crate) async fn overview(
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let m = PageMessages::for_lang(visitor.lang);
-    let catalog_figures = with_catalog(&app, |_, catalog| {
+    let (m, p) = (PageMessages::for_lang(visitor.lang), ProblemMessages::for_lang(visitor.lang));
+    let seeds = PageFailureQuery { seeds_only: true, limit: MAX_SEEDS, ..PageFailureQuery::default() };
+    let catalog_figures = with_catalog(&app, move |_, catalog| {
         Ok(CatalogFigures {
             counts: catalog.counts()?,
+            unsearchable: catalog.unsearchable()?,
+            seeds: catalog.failures(&seeds)?,
             undecided: catalog.submissions()?.iter().filter(|one| one.accepted.is_none()).count(),
             reasons: catalog.failure_reasons(COUNTED_FAILURES)?.into_iter().take(MAX_REASONS).collect(),
         })
@@ -96,6 +131,14 @@ pub(crate) async fn overview(
         buttons: buttons(m, state),
         charts: crawl_charts(m, &app),
         figures: figures.map(|(name, figure)| (name, grouped(figure))).into(),
+        p,
+        stored_sum: p.explain_stored(&StoredPages::new(
+            counts.stored,
+            searchable,
+            catalog_figures.unsearchable,
+        )),
+        seeds: catalog_figures.seeds.iter().map(|seed| SeedProblem::new(seed, p)).collect(),
+        limits: live.map(|live| live.limits).unwrap_or_default(),
         waiting_submissions: catalog_figures.undecided,
         reasons: catalog_figures.reasons,
     };

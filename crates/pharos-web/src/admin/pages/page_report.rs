@@ -12,7 +12,7 @@ use pharos_engine::status::page_report::{PageReport, VersionContent, recent_page
 use pharos_query::IndexedPage;
 use pharos_query::SearchRequest;
 use pharos_store::PageState;
-use pharos_store::catalog::Removal;
+use pharos_store::catalog::{PageProblem, Removal};
 use pharos_store::interpret::status::is_success;
 
 use super::charts::format_bytes;
@@ -181,7 +181,7 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
             None => m.why_waiting.into(),
         },
         // A stored page that a rule now forbids is no longer shown.
-        PageState::Stored if !reason.is_empty() => fill(m.why_refused, &[&reason]),
+        PageState::Stored if page.problem == Some(PageProblem::Refused) => fill(m.why_refused, &[&reason]),
         PageState::Stored if record.is_noindex => m.why_noindex.into(),
         PageState::Stored => match page.status {
             Some(status) if !is_success(status) => fill(m.why_status, &[&status.to_string()]),

@@ -10,7 +10,9 @@ use pharos_core::config::{ConfigKey, KEYS, SECTIONS, TakesEffect, choices, is_se
 
 use super::commands::{change_settings, record_and_redirect, replace_settings, spawn_blocking};
 use super::messages::PageMessages;
-use super::settings_file::{SettingEdit, SettingsFile, format_setting, is_list};
+use super::settings_file::{
+    SettingEdit, SettingsFile, edit_setting, format_setting, is_list, parse_settings,
+};
 use super::{params, setting_texts};
 use crate::admin::action::Action;
 use crate::admin::frame::{DeskFrame, Notice};
@@ -18,9 +20,12 @@ use crate::admin::session::Operator;
 use crate::messages::Lang;
 use crate::pages::frame::respond;
 use crate::server::visitor::{Visitor, link};
+use crate::state::settings::LoadedSettings;
 use crate::state::{AppState, ServiceError};
 
 const PATH: &str = "/admin/settings";
+/// Name of the command line among the sources of settings.
+const COMMAND_LINE: &str = "command line";
 
 /// Section name that selects all changed settings.
 const CHANGED: &str = "changed";
@@ -40,6 +45,8 @@ struct SettingsPage {
     stamp: String,
     file: String,
     text: String,
+    /// Settings of the command line, which the file does not contain.
+    unkept: Vec<&'static str>,
 }
 
 struct SectionLink {
@@ -122,6 +129,7 @@ pub(crate) async fn settings(
     let frame = DeskFrame::new(&app, &visitor, &operator);
     let frame = frame.with_notice(loaded.as_ref().err().filter(|_| operator.may_act()).map(Notice::error));
     let loaded = loaded.unwrap_or_default();
+    let unkept = command_line_keys(&loaded, &file.text);
     let default = Config::default();
     let is_changed = |key: &ConfigKey| loaded.config.get(key.name) != default.get(key.name);
     let selection = Selection::from_visitor(&visitor);
@@ -149,6 +157,7 @@ pub(crate) async fn settings(
         },
         stamp: file.stamp,
         file: app.service().settings.file().display().to_string(),
+        unkept,
         text: file.text,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
@@ -233,7 +242,27 @@ pub(crate) async fn export(
     })
 }
 
-/// `POST /admin/settings/{set,forget,import}`.
+/// Returns the settings that only the command line of this process determines: the file has other values.
+fn command_line_keys(loaded: &LoadedSettings, file: &str) -> Vec<&'static str> {
+    let kept = parse_settings(file).unwrap_or_default();
+    let from_command_line = loaded.overrides.iter().filter(|(_, source)| **source == COMMAND_LINE);
+    let keys = from_command_line.map(|(key, _)| *key);
+    keys.filter(|key| kept.get(key) != loaded.config.get(key)).collect()
+}
+
+/// Writes the settings of the command line to the file, so that the next start needs no flags for them.
+async fn keep_command_line(app: &AppState, stamp: Option<String>) -> Result<String, String> {
+    let loaded = spawn_blocking(app, |service| Ok(service.settings.load())).await;
+    let loaded = loaded.map_err(|error| error.to_string())??;
+    replace_settings(app, stamp, move |text, _| {
+        command_line_keys(&loaded, text).into_iter().try_fold(text.to_string(), |text, key| {
+            edit_setting(&text, key, &SettingEdit::Set(format_setting(&loaded.config, key)))
+        })
+    })
+    .await
+}
+
+/// `POST /admin/settings/{set,forget,import,keep}`.
 pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
     let m = PageMessages::for_lang(action.visitor.lang);
     let stamp = Some(action.form.text("stamp").to_string());
@@ -257,6 +286,7 @@ pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Response {
             let replaced = replace_settings(&action.app, stamp, move |_, _| Ok(text)).await;
             ("settings.import", replaced)
         }
+        ("keep", _) => ("settings.keep", keep_command_line(&action.app, stamp).await),
         ("set" | "forget", None) => ("settings.set", Err(m.no_setting.to_string())),
         _ => return StatusCode::NOT_FOUND.into_response(),
     };

@@ -1,4 +1,4 @@
-//! `/admin/trouble`: pages that failed, were refused or are quarantined, with the reason and a retry button.
+//! `/admin/trouble`: pages with a problem at their last visit, with the reason, a remedy and a retry button.
 
 use askama::Template;
 use axum::extract::State;
@@ -6,12 +6,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use pharos_core::{PageId, PageUrl, Timestamp};
 use pharos_engine::Order;
-use pharos_store::PageState;
-use pharos_store::catalog::{PageFailure, PageFailureQuery};
+use pharos_store::catalog::{PageFailure, PageFailureQuery, PageProblem};
 
 use super::commands::{execute, record_and_redirect, with_catalog};
 use super::messages::PageMessages;
 use super::params::{self, PAGE_SIZE};
+use super::problem_messages::ProblemMessages;
 use super::site::parse_host;
 use super::sites::{MenuOption, report_link};
 use crate::admin::action::Action;
@@ -29,15 +29,25 @@ const MAX_REASONS: usize = 12;
 const MAX_FILTER_LENGTH: usize = 300;
 
 /// The kinds of problems, by their name in links.
-const KINDS: [(&str, PageState); 3] =
-    [("failed", PageState::Failed), ("refused", PageState::Refused), ("quarantined", PageState::Quarantined)];
+const KINDS: [(&str, PageProblem); 7] = [
+    ("failed", PageProblem::Failed),
+    ("refused", PageProblem::Refused),
+    ("not-found", PageProblem::NotFound),
+    ("denied", PageProblem::Denied),
+    ("server-error", PageProblem::ServerError),
+    ("quarantined", PageProblem::Quarantined),
+    ("empty", PageProblem::Empty),
+];
 
 #[derive(Template)]
 #[template(path = "admin/trouble.html")]
 struct ProblemsPage {
     frame: DeskFrame,
     m: &'static PageMessages,
+    /// Texts about problems.
+    p: &'static ProblemMessages,
     site: String,
+    seeds_only: bool,
     contains: String,
     kinds: Vec<MenuOption>,
     reasons: Vec<(String, u64, String)>,
@@ -49,9 +59,11 @@ struct ProblemsPage {
 struct ProblemRow {
     url: String,
     href: String,
-    state: &'static str,
+    problem: &'static str,
     is_refused: bool,
+    is_seed: bool,
     reason: String,
+    remedy: &'static str,
     at: String,
     attempts: u32,
     due: String,
@@ -63,15 +75,17 @@ pub(crate) async fn trouble(
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let m = PageMessages::for_lang(visitor.lang);
+    let (m, p) = (PageMessages::for_lang(visitor.lang), ProblemMessages::for_lang(visitor.lang));
     let contains = params::text(&visitor, "q", MAX_FILTER_LENGTH);
     let site = params::text(&visitor, "site", MAX_FILTER_LENGTH);
     let named = parse_host(&site);
-    let (kind, state) = params::choice(&visitor, "kind", &KINDS).unzip();
+    let (kind, problem) = params::choice(&visitor, "kind", &KINDS).unzip();
+    let seeds_only = visitor.param("seeds") == Some("1");
     let kind = kind.unwrap_or_default();
     let query = PageFailureQuery {
         site: named.as_ref().map(|site| site.id()),
-        state,
+        problem,
+        seeds_only,
         contains: contains.clone(),
         before: visitor.param("before").and_then(parse_position),
         limit: PAGE_SIZE + 1,
@@ -86,15 +100,19 @@ pub(crate) async fn trouble(
     let is_more = failures.len() > PAGE_SIZE;
     failures.truncate(PAGE_SIZE);
     let to = |before: &str, contains: &str| {
-        let params = [("site", site.as_str()), ("kind", kind), ("q", contains), ("before", before)];
+        let seeds = if seeds_only { "1" } else { "" };
+        let params =
+            [("site", site.as_str()), ("kind", kind), ("seeds", seeds), ("q", contains), ("before", before)];
         link("/admin/trouble", params.into_iter().filter(|(_, value)| !value.is_empty()))
     };
-    let kinds =
-        [("", m.all_problems), ("failed", m.failed), ("refused", m.refused), ("quarantined", m.quarantined)];
+    let named = KINDS.iter().map(|(name, problem)| (*name, p.problem(*problem)));
+    let kinds = std::iter::once(("", m.all_problems)).chain(named);
     let page = ProblemsPage {
         frame: DeskFrame::new(&app, &visitor, &operator),
         m,
-        kinds: kinds.map(|(value, text)| MenuOption { value, text, is_chosen: value == kind }).into(),
+        p,
+        seeds_only,
+        kinds: kinds.map(|(value, text)| MenuOption { value, text, is_chosen: value == kind }).collect(),
         reasons: reasons
             .into_iter()
             .take(MAX_REASONS)
@@ -105,7 +123,7 @@ pub(crate) async fn trouble(
             .collect(),
         later: failures.last().filter(|_| is_more).map(|last| to(&encode_position(last), &contains)),
         here: visitor.address(),
-        rows: failures.iter().map(|one| ProblemRow::new(one, m, visitor.lang)).collect(),
+        rows: failures.iter().map(|one| ProblemRow::new(one, m, p, visitor.lang)).collect(),
         site,
         contains,
     };
@@ -113,13 +131,15 @@ pub(crate) async fn trouble(
 }
 
 impl ProblemRow {
-    fn new(trouble: &PageFailure, m: &'static PageMessages, lang: Lang) -> Self {
+    fn new(trouble: &PageFailure, m: &'static PageMessages, p: &'static ProblemMessages, lang: Lang) -> Self {
         Self {
             url: trouble.url.to_string(),
             href: report_link(trouble.url.as_str()),
-            state: m.state(trouble.state),
-            is_refused: trouble.state == PageState::Refused,
+            problem: p.problem(trouble.problem),
+            is_refused: trouble.problem == PageProblem::Refused,
+            is_seed: trouble.is_seed,
             reason: trouble.reason.clone(),
+            remedy: p.remedy(trouble.problem, &trouble.reason),
             at: lang.date_time(trouble.at),
             attempts: trouble.attempts,
             due: super::sites::format_time(trouble.due, m, lang),
@@ -167,7 +187,8 @@ mod tests {
         let url = PageUrl::parse("http://a.example/").unwrap();
         let last = PageFailure {
             url: url.clone(),
-            state: PageState::Failed,
+            problem: PageProblem::Failed,
+            is_seed: false,
             reason: String::new(),
             attempts: 1,
             at: Timestamp::from_millis(12_345),

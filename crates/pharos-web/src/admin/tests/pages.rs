@@ -1,12 +1,15 @@
 //! The pages behind the login: any parameters, and concurrent operators.
 
 use pharos_core::{PageUrl, Timestamp};
-use pharos_store::catalog::{CatalogChange, DiscoveredLink, RobotsFile, RobotsState, VisitOutcome};
+use pharos_store::catalog::{
+    CatalogChange, DiscoveredLink, ResponseSummary, RobotsFile, RobotsState, VisitOutcome,
+};
 
 use super::*;
 use crate::testing::apply_changes;
+use crate::{LoadedSettings, SettingsSource};
 
-const PAGES: [&str; 20] = [
+const PAGES: [&str; 21] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -20,6 +23,7 @@ const PAGES: [&str; 20] = [
     "/admin/page?url=%00",
     "/admin/trouble",
     "/admin/trouble?site=www.example.org&kind=failed&q=timed&before=5.0",
+    "/admin/trouble?kind=not-found&seeds=1",
     "/admin/submissions",
     "/admin/index",
     "/admin/machine",
@@ -211,4 +215,74 @@ async fn live_samples_require_a_login() {
         events.text()
     );
     assert!(!events.text().contains("id: 1\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seed_that_yields_nothing_is_listed_with_a_remedy() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
+    let url = |path: &str| PageUrl::parse(&format!("http://10.0.0.1/{path}")).unwrap();
+    let reason = "robots.txt could not be fetched: private address 10.0.0.1 (allow with --allow-private)";
+    let failed = VisitOutcome::Failed { reason: reason.into(), attempt: 1 };
+    let missing = ResponseSummary { status: 404, ..ResponseSummary::default() };
+    apply_changes(
+        &running.dir,
+        &[
+            CatalogChange::Seed { url: url(""), at, hops: 0, origin: None, stale_before: None },
+            CatalogChange::Visited { url: url(""), at, outcome: failed, next_due: None },
+            CatalogChange::Found(DiscoveredLink::new(url("deep"), 1, at)),
+            CatalogChange::Visited {
+                url: url("deep"),
+                at,
+                outcome: VisitOutcome::Responded(missing),
+                next_due: None,
+            },
+        ],
+    );
+    let overview = keeper.get("/admin?lang=en").await.text().to_string();
+    for text in [
+        "Seeds that yield nothing",
+        "private address 10.0.0.1",
+        "Allow private addresses",
+        "1 stored = 0 searchable + 1 not found",
+    ] {
+        assert!(overview.contains(text), "{text} is missing in {overview}");
+    }
+    assert!(!overview.contains("http://10.0.0.1/deep"), "it is no seed");
+    let trouble = keeper.get("/admin/trouble?lang=zh").await.text().to_string();
+    for text in ["允许私有地址", "status 404", "检查网址中的路径", "种子"] {
+        assert!(trouble.contains(text), "{text} is missing in {trouble}");
+    }
+    let missing = keeper.get("/admin/trouble?kind=not-found&lang=en").await.text().to_string();
+    assert!(missing.contains("http://10.0.0.1/deep") && !missing.contains("Allow private"), "{missing}");
+    let seeds = keeper.get("/admin/trouble?seeds=1&lang=en").await.text().to_string();
+    assert!(!seeds.contains("http://10.0.0.1/deep"), "{seeds}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_of_the_command_line_are_kept_for_the_next_start() {
+    let (dir, mut service) = engine(&[], Config::default());
+    let file = service.data.config();
+    let path = file.clone();
+    service.settings = SettingsSource::new(file.clone(), move || {
+        let mut config = Config::default();
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        config.read_toml("pharos.toml", &text).map_err(|error| error.to_string())?;
+        config.crawl.max_depth = 3;
+        let overrides = [("crawl.max_depth", "command line"), ("crawl.contact", "environment")];
+        Ok(LoadedSettings { config, overrides: overrides.into() })
+    });
+    let app = AppState::new(service).unwrap();
+    let desk = Arc::clone(app.desk());
+    let running = Running { dir, router: router::build(app.clone()), app, desk };
+    let mut keeper = running.keeper().await;
+    let page = keeper.get("/admin/settings?lang=en").await.text().to_string();
+    assert!(page.contains("Set by the command line of this start only: crawl.max_depth<"), "{page}");
+    let stamp = page.split_once("name=\"stamp\" value=\"").unwrap().1.split('"').next().unwrap();
+    keeper.act("/admin/settings/keep", &[("stamp", stamp)]).await;
+    assert_eq!(fs::read_to_string(&file).unwrap(), "[crawl]\nmax_depth = 3\n");
+    let page = keeper.get("/admin/settings?lang=zh").await.text().to_string();
+    assert!(!page.contains("保留到下次启动"), "nothing is left to keep: {page}");
+    assert!(running.action_log().contains("settings.keep"));
 }

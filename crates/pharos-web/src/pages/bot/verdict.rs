@@ -3,6 +3,7 @@
 use pharos_core::Timestamp;
 use pharos_engine::status::page_report::{PageReport, WaitReason};
 use pharos_store::PageState;
+use pharos_store::catalog::PageProblem;
 use pharos_store::interpret::status::StatusMeaning;
 
 use super::Link;
@@ -97,10 +98,10 @@ impl<'a> ExclusionReason<'a> {
             (PageState::Waiting, Some(WaitReason::RobotsTxt(at, _))) => Self::WaitsForRobots(*at),
             (PageState::Waiting, Some(WaitReason::Moment(until))) => Self::WaitsUntil(*until),
             (PageState::Waiting, None) => Self::Waits,
-            (PageState::Refused, _) => match reason.strip_prefix("robots.txt: ") {
-                Some(rule) => Self::RobotsTxt(rule),
-                None => Self::OurRules,
-            },
+            (PageState::Refused, _) => Self::from_refusal(reason),
+            (PageState::Stored, _) if page.problem == Some(PageProblem::Refused) => {
+                Self::from_refusal(reason)
+            }
             (PageState::Failed, _) => Self::from_failure(reason, at),
             (PageState::Deleted | PageState::Removed, _) => Self::Gone,
             (PageState::Quarantined, _) => Self::TooComplex(at),
@@ -116,8 +117,13 @@ impl<'a> ExclusionReason<'a> {
         }
     }
 
+    fn from_refusal(reason: &'a str) -> Self {
+        reason.strip_prefix("robots.txt: ").map_or(Self::OurRules, Self::RobotsTxt)
+    }
+
     /// Classifies a failure. Its message may contain addresses and is not shown.
     fn from_failure(reason: &str, at: Timestamp) -> Self {
+        let reason = reason.strip_prefix("robots.txt could not be fetched: ").unwrap_or(reason);
         if reason.starts_with("name not found") {
             Self::NoName(at)
         } else if reason.starts_with("timed out") {

@@ -49,6 +49,8 @@ pub(super) struct BannerPage {
     stored_on: String,
     /// Time at which the page was last seen unchanged.
     unchanged: Option<String>,
+    /// Notice that the site no longer has the page.
+    gone: Option<String>,
     url: String,
     /// Available views; empty if there is only one.
     views: Vec<ViewLink>,
@@ -152,6 +154,7 @@ impl BannerPage {
             lang: indexed.lang.clone(),
             stored_on: fill(messages.snapshot_stored, &[&frame.lang.date_time(copy.since)]),
             unchanged,
+            gone: copy.gone_since.map(|at| fill(messages.snapshot_gone, &[&frame.lang.date_time(at)])),
             url: indexed.url.to_string(),
             views: if copy.shown.has_layout { views.into() } else { Vec::new() },
             versions: versions().take(listed).collect(),

@@ -12,6 +12,7 @@ use pharos_engine::exchange::data_feed::parse_time;
 use pharos_engine::exchange::export::{ExportFormat as Format, ExportSelection, ExportTarget, export};
 use pharos_query::QueryProcessor;
 use pharos_store::DataDir;
+use pharos_store::catalog::SiteQuery;
 
 use crate::cli::{ExportArgs, ExportFormat, Global};
 use crate::long_task::LongTask;
@@ -29,8 +30,17 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
         ExportFormat::Soif => Format::Soif,
         ExportFormat::Forward => Format::Forward,
     };
+    let sites = match selected_sites(&data, &config, &args.sites)? {
+        Ok(sites) => sites,
+        Err(unknown) => {
+            console::print_error(&format!(
+                "no page of the site `{unknown}` is stored: `pharos stats` lists the largest sites"
+            ));
+            return Ok(CommandOutcome::NothingFound);
+        }
+    };
     let selection = ExportSelection {
-        sites: args.sites.iter().map(|site| site_name(site)).collect::<anyhow::Result<_>>()?,
+        sites,
         from: args.from.as_deref().map(time).transpose()?,
         to: args.to.as_deref().map(time).transpose()?,
         pages: args.query.as_deref().map(|query| matching_pages(&data, &config, query)).transpose()?,
@@ -50,6 +60,9 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
     });
     drop(stdout);
     let summary = done?;
+    if summary.written == 0 && summary.damaged == 0 {
+        console::print_error("no stored page matches the selection: check --site, --from, --to and --query");
+    }
     let message = format!("{} written, {} damaged records skipped", summary.written, summary.damaged);
     match (to_stdout, global.json) {
         // The exported data itself is the result.
@@ -58,6 +71,38 @@ pub(crate) fn run(global: &Global, args: ExportArgs) -> anyhow::Result<CommandOu
         (false, false) => console::out!("{message}"),
     }
     Ok(if summary.written > 0 { CommandOutcome::Good } else { CommandOutcome::NothingFound })
+}
+
+/// Returns the known sites that the options name, or the first name without a known site. A name without port matches
+/// all ports of the host.
+fn selected_sites(
+    data: &DataDir,
+    config: &Config,
+    names: &[String],
+) -> anyhow::Result<Result<Vec<SiteName>, String>> {
+    if names.is_empty() {
+        return Ok(Ok(Vec::new()));
+    }
+    let catalog = Stores::open(data, config)?.catalog()?;
+    let known = match &catalog {
+        Some(catalog) => {
+            let query = SiteQuery { limit: usize::MAX, ..SiteQuery::default() };
+            catalog.list_sites(&query)?.rows.into_iter().map(|row| row.site).collect()
+        }
+        None => Vec::new(),
+    };
+    let mut sites = Vec::new();
+    for name in names {
+        let wanted = site_name(name)?;
+        let has_port = wanted.as_str() != wanted.host();
+        let is_named = |site: &&SiteName| **site == wanted || (!has_port && site.host() == wanted.host());
+        let matching: Vec<SiteName> = known.iter().filter(is_named).cloned().collect();
+        if matching.is_empty() {
+            return Ok(Err(name.clone()));
+        }
+        sites.extend(matching);
+    }
+    Ok(Ok(sites))
 }
 
 /// Returns the pages that match a query.

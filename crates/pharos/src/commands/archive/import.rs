@@ -7,6 +7,7 @@ use pharos_core::PageUrl;
 use pharos_engine::exchange::import::{ImportSources, ImportSummary, import};
 
 use crate::cli::{Global, ImportArgs};
+use crate::console::count;
 use crate::long_task::LongTask;
 use crate::{CommandOutcome, console, settings};
 
@@ -16,10 +17,14 @@ pub(crate) fn run(global: &Global, args: ImportArgs) -> anyhow::Result<CommandOu
     let sources = ImportSources { paths: args.paths.iter().map(PathBuf::from).collect(), base_url };
     let summary = LongTask::run(|task| {
         import(&settings::data_dir(global), &config, &sources, task.stop(), |so_far| {
-            task.report(format!(
-                "{} records read, {} pages imported, {} duplicates, {} damaged",
-                so_far.records, so_far.imported, so_far.known, so_far.damaged
-            ));
+            let text = format!(
+                "{} read, {} imported, {}, {} damaged",
+                count(so_far.records, "record", "records"),
+                count(so_far.imported, "page", "pages"),
+                count(so_far.known, "duplicate", "duplicates"),
+                so_far.damaged
+            );
+            task.report_part(so_far.read_bytes, so_far.total_bytes, text);
         })
     })?;
     if global.json {
@@ -31,13 +36,12 @@ pub(crate) fn run(global: &Global, args: ImportArgs) -> anyhow::Result<CommandOu
 }
 
 fn print(summary: &ImportSummary) -> anyhow::Result<()> {
-    let files = if summary.files == 1 { "file" } else { "files" };
     console::out!(
-        "{} pages imported from {} {files}, {} records: {} duplicates, {} removed permanently, {} skipped, {} damaged",
-        summary.imported,
-        summary.files,
-        summary.records,
-        summary.known,
+        "{} imported from {}, {}: {}, {} removed permanently, {} skipped, {} damaged",
+        count(summary.imported, "page", "pages"),
+        count(summary.files, "file", "files"),
+        count(summary.records, "record", "records"),
+        count(summary.known, "duplicate", "duplicates"),
         summary.removed,
         summary.skipped,
         summary.damaged

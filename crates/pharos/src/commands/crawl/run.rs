@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use pharos_core::PageUrl;
-use pharos_core::config::Config;
+use pharos_core::config::{Config, StrategyName};
 use pharos_crawl::rules::explain::RuleDecision;
 use pharos_crawl::{CrawlSummary, EndReason, UrlExplanation};
+use pharos_engine::status::depth_limit::find_referrer_at_limit;
 use pharos_engine::{Engine, EngineError, RunOptions, Stores};
 use pharos_store::DataDir;
 
 use crate::cli::{CrawlArgs, CrawlOnlyArgs, Global};
+use crate::crawl_reporter::CrawlReporter;
 use crate::settings::{self, ConfigSource};
 use crate::{CommandOutcome, commands, console};
 
@@ -28,21 +30,31 @@ pub(crate) fn run(global: &Global, args: CrawlOnlyArgs) -> anyhow::Result<Comman
     }
     let root = data.root().to_path_buf();
     let engine = Arc::new(Engine::open(data, config, "crawl", false)?);
-    let (summary, stored) = commands::runtime()?.block_on(async {
+    let (summary, stored, reporter) = commands::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
         let controlled = Arc::clone(&engine);
         source.follow(move |config| Ok(controlled.reconfigure(config)?))?;
         let _publisher = engine.publish_status("crawl")?;
-        let progress = console::crawl_progress(engine.status());
+        let reporter = CrawlReporter::start(engine.status(), global.quiet, None);
         let summary = engine.run(RunOptions { seeds, keep_going: false, stop }).await;
-        progress.abort();
-        anyhow::Ok((summary, engine.stored_pages()?))
+        anyhow::Ok((summary, engine.stored_pages()?, reporter))
     })?;
     let summary = match summary {
         Err(EngineError::Stopped) => return Ok(CommandOutcome::Good),
         other => other?,
     };
-    report(global, &root, &summary, stored)
+    refuse_nothing(&summary, stored, &reporter)?;
+    reporter.finish();
+    report(global, &root, &summary)
+}
+
+/// Returns an error if no page could be fetched.
+fn refuse_nothing(summary: &CrawlSummary, stored: u64, reporter: &CrawlReporter) -> anyhow::Result<()> {
+    if stored > 0 || summary.ended != EndReason::NothingDue {
+        return Ok(());
+    }
+    let reason = reporter.first_problem().or_else(|| summary.last_failure.clone());
+    reason.map_or(Ok(()), |reason| bail!("no page could be fetched: {reason}"))
 }
 
 /// Returns the start URLs of the command line and of the seed file.
@@ -76,24 +88,14 @@ pub(crate) fn parse_seeds(seeds: &[String]) -> anyhow::Result<Vec<PageUrl>> {
     seeds.iter().map(|seed| PageUrl::parse(seed).context("invalid seed")).collect()
 }
 
-fn report(
-    global: &Global,
-    data: &Path,
-    summary: &CrawlSummary,
-    stored: u64,
-) -> anyhow::Result<CommandOutcome> {
-    if stored == 0
-        && summary.ended == EndReason::NothingDue
-        && let Some(reason) = &summary.last_failure
-    {
-        bail!("no page could be fetched: {reason}");
-    }
+fn report(global: &Global, data: &Path, summary: &CrawlSummary) -> anyhow::Result<CommandOutcome> {
     if global.json {
         console::print_json(&serde_json::json!({
             "pages": summary.pages,
             "bytes": summary.bytes,
             "failed": summary.failed,
             "refused": summary.refused,
+            "problems": summary.problems,
             "ended": format!("{:?}", summary.ended),
             "last_failure": summary.last_failure,
         }))?;
@@ -106,13 +108,18 @@ fn report(
             EndReason::Stopped => "stopped",
         };
         console::out!(
-            "{} pages ({}) stored in {}, {} failed, {} refused: {why}",
-            summary.pages,
+            "{} ({}) stored in {}, {} failed, {} refused: {why}",
+            console::count(summary.pages, "page", "pages"),
             console::bytes(summary.bytes),
             data.display(),
             summary.failed,
             summary.refused
         );
+        let problems = summary.problems.described();
+        if !problems.is_empty() {
+            let parts: Vec<String> = problems.iter().map(|(what, pages)| format!("{pages} {what}")).collect();
+            console::out!("of these and of the pages left out: {}", parts.join(", "));
+        }
     }
     Ok(CommandOutcome::Good)
 }
@@ -125,17 +132,24 @@ fn explain(
     seeds: &[PageUrl],
     url: &str,
 ) -> anyhow::Result<CommandOutcome> {
-    let catalog = Stores::open(data, config)?.catalog()?;
-    let explanation = pharos_crawl::explain(catalog.as_deref(), &config.crawl, seeds, url)?;
+    let stores = Stores::open(data, config)?;
+    let catalog = stores.catalog()?;
+    let mut explanation = pharos_crawl::explain(catalog.as_deref(), &config.crawl, seeds, url)?;
+    if let (Some(limit), Some(page)) = (explanation.open_depth_limit(), explanation.url.clone())
+        && let Some(referrer) =
+            find_referrer_at_limit(&stores, &page, limit, config.crawl.body_limit.bytes())?
+    {
+        explanation.set_referrer_at_limit(&referrer);
+    }
     if global.json {
         console::print_json(&explanation)?;
     } else {
-        print_explanation(&explanation)?;
+        print_explanation(&explanation, config.crawl.strategy)?;
     }
     Ok(if explanation.admitted { CommandOutcome::Good } else { CommandOutcome::NothingFound })
 }
 
-fn print_explanation(explanation: &UrlExplanation) -> anyhow::Result<()> {
+fn print_explanation(explanation: &UrlExplanation, strategy: StrategyName) -> anyhow::Result<()> {
     console::out!("{}", console::printable(&explanation.input));
     for line in &explanation.lines {
         let ruling = match line.ruling {
@@ -147,6 +161,9 @@ fn print_explanation(explanation: &UrlExplanation) -> anyhow::Result<()> {
     }
     for part in &explanation.weights {
         console::out!("  weight     {:<8} {}", part.weight, console::printable(&part.part));
+    }
+    if !explanation.weights.is_empty() && !strategy.uses_weights() {
+        console::out!("  weight     unused   the strategy {strategy} does not order pages by weight");
     }
     let rules = match explanation.rules_in_force {
         true => "by the rules of the last crawl",

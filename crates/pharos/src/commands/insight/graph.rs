@@ -60,7 +60,7 @@ fn build(global: &Global) -> anyhow::Result<CommandOutcome> {
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
     let built = LongTask::run(|task| {
-        build_graph(&data, &config, |progress| task.report(commands::search::index::describe(progress)))
+        build_graph(&data, &config, |progress| commands::search::index::report_build(task, "", progress))
     })?;
     if global.json {
         console::print_json(&built)?;

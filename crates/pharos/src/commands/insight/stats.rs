@@ -1,5 +1,6 @@
 //! `pharos stats`.
 
+use pharos_engine::status::collection::StoredPages;
 use pharos_engine::status::data_dir::data_dir_status;
 
 use crate::cli::Global;
@@ -21,6 +22,7 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
     console::out!("            {:>10} failed", c.failed);
     console::out!("            {:>10} refused", c.refused);
     console::out!("searchable  {:>10} pages", stats.searchable);
+    console::out!("            {}", explain_stored(&stats.collection));
     console::out!("library     {:>10}", console::bytes(stats.library_bytes));
     console::out!("catalog     {:>10}", console::bytes(stats.catalog_bytes));
     console::out!("index       {:>10}", console::bytes(stats.index_bytes));
@@ -37,4 +39,34 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
         }
     }
     Ok(CommandOutcome::Good)
+}
+
+/// Describes stored pages as a sum, such as `12 stored = 10 searchable + 2 not found`.
+fn explain_stored(pages: &StoredPages) -> String {
+    let mut line = format!(
+        "{} stored = {} searchable",
+        console::grouped(pages.stored),
+        console::grouped(pages.searchable)
+    );
+    for (reason, count) in &pages.others {
+        line.push_str(&format!(" + {} {}", console::grouped(*count), reason.description()));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use pharos_engine::status::collection::UnsearchableReason;
+
+    use super::*;
+
+    #[test]
+    fn stored_pages_are_an_explained_sum() {
+        let pages = StoredPages {
+            stored: 6_435,
+            searchable: 4_104,
+            others: vec![(UnsearchableReason::NotFound, 2_331)],
+        };
+        assert_eq!(explain_stored(&pages), "6,435 stored = 4,104 searchable + 2,331 not found");
+    }
 }

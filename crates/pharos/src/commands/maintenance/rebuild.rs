@@ -1,9 +1,10 @@
 //! `pharos rebuild`.
 
-use pharos_engine::BuildProgress;
-use pharos_engine::maintenance::rebuild::{RebuildPart as Part, RebuildProgress, rebuild};
+use pharos_engine::maintenance::rebuild::{RebuildPart as Part, RebuildProgress, ReplayProgress, rebuild};
 
 use crate::cli::{Global, RebuildArgs, RebuildPart};
+use crate::commands::search::index::report_build;
+use crate::console::count;
 use crate::long_task::LongTask;
 use crate::{CommandOutcome, console, settings};
 
@@ -15,20 +16,19 @@ pub(crate) fn run(global: &Global, args: RebuildArgs) -> anyhow::Result<CommandO
     if parts.is_empty() {
         parts = Part::ALL.to_vec();
     }
-    let rebuilt = LongTask::run(|task| {
-        rebuild(&data, &config, &parts, args.force, |step| task.report(describe(step)))
-    })?;
+    let rebuilt =
+        LongTask::run(|task| rebuild(&data, &config, &parts, args.force, |step| report(task, step)))?;
     if global.json {
         console::print_json(&rebuilt)?;
         return Ok(CommandOutcome::Good);
     }
     for part in &rebuilt.parts {
         match part {
-            Part::Catalog => console::out!("catalog: {} pages", rebuilt.pages),
+            Part::Catalog => console::out!("catalog: {}", count(rebuilt.pages, "page", "pages")),
             Part::Links => console::out!("page objects and links: rebuilt"),
             Part::Index => {
                 let pages = rebuilt.index.as_ref().map_or(0, |index| index.pages);
-                console::out!("index: {pages} pages searchable");
+                console::out!("index: {} searchable", count(pages, "page", "pages"));
             }
         }
     }
@@ -43,27 +43,12 @@ fn part(part: RebuildPart) -> Part {
     }
 }
 
-fn describe(step: RebuildProgress) -> String {
+fn report(task: &LongTask, step: RebuildProgress) -> bool {
     match step {
-        RebuildProgress::Reading(Part::Catalog, records) => format!("catalog: {records} records read"),
-        RebuildProgress::Reading(_, records) => format!("page objects and links: {records} records read"),
-        RebuildProgress::Index(BuildProgress::Surveying(records)) => {
-            format!("index: {records} records scanned")
+        RebuildProgress::Reading(part, ReplayProgress { records, done, total }) => {
+            let store = if part == Part::Catalog { "catalog" } else { "page objects and links" };
+            task.report_part(done, total, format!("{store}: {} read", count(records, "record", "records")))
         }
-        RebuildProgress::Index(BuildProgress::Comparing(done, all)) => {
-            format!("index: detecting duplicates, {done} of {all} pages")
-        }
-        RebuildProgress::Index(BuildProgress::Ranking) => "index: computing ranks".into(),
-        RebuildProgress::Index(BuildProgress::Linking(done, all)) => {
-            format!("index: links of {done} of {all} pages")
-        }
-        RebuildProgress::Index(BuildProgress::Indexing(done, all)) => {
-            format!("index: {done} of {all} pages")
-        }
-        RebuildProgress::Index(BuildProgress::Verifying) => "index: verifying".into(),
-        RebuildProgress::Index(BuildProgress::Warming(_)) => "index: warming up".into(),
-        RebuildProgress::Index(BuildProgress::Sealing | BuildProgress::Switching) => {
-            "index: installing".into()
-        }
+        RebuildProgress::Index(progress) => report_build(task, "index: ", progress),
     }
 }

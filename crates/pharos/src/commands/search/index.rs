@@ -7,6 +7,7 @@ use pharos_index::generations::verify::{GenerationFlaw, GenerationReport};
 use serde_json::{Value, json};
 
 use crate::cli::{Global, IndexBuildArgs};
+use crate::console::count;
 use crate::long_task::LongTask;
 use crate::{CommandOutcome, console, settings};
 
@@ -17,7 +18,7 @@ pub(crate) fn build(global: &Global, args: &IndexBuildArgs) -> anyhow::Result<Co
     let data = settings::data_dir(global);
     settings::require_data_dir(&data)?;
     let summary = LongTask::run(|task| {
-        let report = |progress| task.report(describe(progress));
+        let report = |progress| report_build(task, "", progress);
         build_history(&data, &config, args.force, report).map_err(|error| {
             let is_disk = match &error {
                 EngineError::Graph(_)
@@ -32,7 +33,8 @@ pub(crate) fn build(global: &Global, args: &IndexBuildArgs) -> anyhow::Result<Co
     if global.json {
         console::print_json(&summary)?;
     } else {
-        console::out!("history generation {}: {} pages", summary.generation, summary.pages);
+        let pages = count(summary.pages, "page", "pages");
+        console::out!("history generation {}: {pages}", summary.generation);
     }
     Ok(CommandOutcome::Good)
 }
@@ -66,7 +68,8 @@ pub(crate) fn status(global: &Global) -> anyhow::Result<CommandOutcome> {
             "the history generation is damaged: the previous one serves queries (see `pharos index verify`)"
         );
     }
-    console::out!("{} pages searchable, {} on disk", status.searchable, console::bytes(status.bytes));
+    let searchable = count(status.searchable, "page", "pages");
+    console::out!("{searchable} searchable, {} on disk", console::bytes(status.bytes));
     if let Some(share) = status.latest_share {
         console::out!("latest has {:.1} % of the pages of history", 100.0 * share);
     }
@@ -92,9 +95,9 @@ fn line(one: &GenerationStatus) -> String {
     let to = one.to.as_ref().map_or(String::new(), |to| format!(" to {to}"));
     let since = one.since.as_deref().unwrap_or("an unknown time");
     let word = if one.kind == "history" { "built" } else { "started" };
-    let (pages, bytes) = (one.pages, console::bytes(one.bytes));
+    let (pages, bytes) = (count(one.pages, "page", "pages"), console::bytes(one.bytes));
     let span = if one.kind == "history" { to } else { format!(" from {}{to}", one.from) };
-    format!("{:<8} generation {}, {pages} pages, {bytes},{span}, {word} {since}", one.kind, one.number)
+    format!("{:<8} generation {}, {pages}, {bytes},{span}, {word} {since}", one.kind, one.number)
 }
 
 pub(crate) fn verify(global: &Global) -> anyhow::Result<CommandOutcome> {
@@ -141,10 +144,24 @@ pub(crate) fn rollback(global: &Global) -> anyhow::Result<CommandOutcome> {
     Ok(CommandOutcome::Good)
 }
 
-/// Describes the progress of a build.
-pub(crate) fn describe(progress: BuildProgress) -> String {
+/// Shows the progress of a build after a prefix, with percentage and remaining time where they are known. Returns
+/// `false` if the build must stop.
+pub(crate) fn report_build(task: &LongTask, prefix: &str, progress: BuildProgress) -> bool {
+    let text = format!("{prefix}{}", describe(progress));
     match progress {
-        BuildProgress::Surveying(records) => format!("scanning the library: {records} records"),
+        BuildProgress::Comparing(done, all)
+        | BuildProgress::Linking(done, all)
+        | BuildProgress::Indexing(done, all) => task.report_part(done, all, text),
+        _ => task.report(text),
+    }
+}
+
+/// Describes the progress of a build.
+fn describe(progress: BuildProgress) -> String {
+    match progress {
+        BuildProgress::Surveying(records) => {
+            format!("scanning the library: {}", count(records, "record", "records"))
+        }
         BuildProgress::Comparing(done, all) => format!("detecting duplicates: {done} of {all} pages"),
         BuildProgress::Ranking => "computing ranks".into(),
         BuildProgress::Linking(done, all) => format!("reading links: {done} of {all} pages"),

@@ -1,10 +1,11 @@
 //! `pharos search`.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 
 use pharos_query::{HitExplanation, QueryExplanation, ResultOptions, SearchRequest, SearchResponse};
 
 use crate::cli::{Global, SearchArgs};
+use crate::terminal::{Style, Terminal};
 use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOutcome> {
@@ -39,7 +40,7 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOu
 
 fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let (bold, plain) = if out.is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let terminal = Terminal::of_stdout();
     if let Some(explanation) = &answer.explanation {
         explain_query(&mut out, answer, explanation)?;
     }
@@ -52,12 +53,15 @@ fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
     let first = answer.page.saturating_sub(1).saturating_mul(size);
     for (rank, hit) in (1..).zip(&answer.hits) {
         let rank = first.saturating_add(rank);
-        let margin = if hit.indented { "        " } else { "     " };
-        let begin = if hit.indented { "   " } else { "" };
-        writeln!(out, "{begin}{rank:>3}. {bold}{}{plain}", console::printable(&hit.title))?;
-        writeln!(out, "{margin}{}  {}", hit.url, hit.date.as_deref().unwrap_or_default())?;
+        let indent = if hit.indented { 8 } else { 5 };
+        let margin = &" ".repeat(indent);
+        let begin = format!("{}{rank:>3}. ", if hit.indented { "   " } else { "" });
+        let title = terminal.marked(&hit.title_html, Style::Title, indent, begin.len());
+        writeln!(out, "{begin}{title}")?;
+        let url = terminal.plain(&hit.url, Style::Address);
+        writeln!(out, "{margin}{url}  {}", hit.date.as_deref().unwrap_or_default())?;
         if !hit.snippet.is_empty() {
-            writeln!(out, "{margin}{}", console::printable(&hit.snippet))?;
+            writeln!(out, "{}", terminal.marked(&hit.snippet_html, Style::Text, indent, 0))?;
         }
         for link in &hit.sitelinks {
             writeln!(out, "{margin}> {}  {}", console::printable(&link.title), link.url)?;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use pharos_text::dictionary::Dictionary;
@@ -34,10 +34,7 @@ pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<CommandO
     }
     let models = Models::load(args.model.as_slice(), args.smoothing.as_deref())?;
     let segmentation = Segmentation::new(args.mode.as_deref(), &models, args.max_len)?;
-    let input: Box<dyn BufRead> = match args.input.as_str() {
-        "-" => Box::new(io::stdin().lock()),
-        path => Box::new(BufReader::new(File::open(path).with_context(|| format!("cannot read {path}"))?)),
-    };
+    let input = open_input(&args.input)?;
     if let Some(count) = args.keywords {
         return print_keywords(global, input, count);
     }
@@ -66,6 +63,27 @@ pub(crate) fn run(global: &Global, args: SegmentArgs) -> anyhow::Result<CommandO
     }
     out.flush()?;
     Ok(CommandOutcome::Good)
+}
+
+/// Opens the input: standard input, a file, or the text itself.
+fn open_input(arguments: &[String]) -> anyhow::Result<Box<dyn BufRead>> {
+    let text = arguments.join(" ");
+    if text.is_empty() || text == "-" {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    if Path::new(&text).is_file() || is_file_name(&text) {
+        let file = File::open(&text).with_context(|| format!("cannot read `{text}`"))?;
+        return Ok(Box::new(BufReader::new(file)));
+    }
+    Ok(Box::new(io::Cursor::new(text.into_bytes())))
+}
+
+/// Returns `true` if a text can only be meant as the name of a file: ASCII with a directory or an extension, no spaces.
+fn is_file_name(text: &str) -> bool {
+    let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
+    let has_extension =
+        extension.is_some_and(|e| (1..=5).contains(&e.len()) && e.bytes().all(|b| b.is_ascii_alphanumeric()));
+    text.is_ascii() && !text.contains(char::is_whitespace) && (text.contains('/') || has_extension)
 }
 
 /// Maximum size of a text for keyword extraction; the rest is ignored.

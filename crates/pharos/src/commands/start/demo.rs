@@ -39,7 +39,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
             global.quiet,
             &format!("serving a sample web of {} sites on this machine", seeds.len()),
         );
-        let ended = super::up::up(global, data, source, seeds, stop).await;
+        let ended = super::up::up(global, data, source, seeds, true, stop).await;
         server.stop().await;
         ended
     })

@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::cli::{Global, UpArgs};
+use crate::crawl_reporter::{Announcement, CrawlReporter};
 use crate::settings::{self, ConfigSource};
 use crate::{CommandOutcome, commands, console};
 
@@ -30,16 +31,17 @@ pub(crate) fn run(global: &Global, args: UpArgs) -> anyhow::Result<CommandOutcom
     let data = settings::data_dir(global);
     commands::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
-        up(global, data, source, seeds, stop).await
+        up(global, data, source, seeds, false, stop).await
     })
 }
 
-/// Runs engine and web server until stopped.
+/// Runs engine and web server until stopped. The demo announces itself in other words.
 pub(crate) async fn up(
     global: &Global,
     data: DataDir,
     source: ConfigSource,
     mut seeds: Vec<PageUrl>,
+    is_demo: bool,
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<CommandOutcome> {
     let config = source.load()?;
@@ -65,6 +67,7 @@ pub(crate) async fn up(
         settings: source.for_desk(),
         builds: engine.builds(),
     };
+    let counted = Arc::clone(&search);
     let serving = tokio::spawn(pharos_web::serve(listener, service, console::stopped(stop.clone())));
     let controlled = Arc::clone(&engine);
     source.follow(move |config| {
@@ -72,7 +75,12 @@ pub(crate) async fn up(
         Ok(controlled.reconfigure(config)?)
     })?;
     let _publisher = engine.publish_status("up")?;
-    let progress = console::crawl_progress(engine.status());
+    let announcement = Announcement {
+        address: format!("http://{address}/"),
+        is_demo,
+        searchable: Box::new(move || counted.processor().pages().unwrap_or_default()),
+    };
+    let reporter = CrawlReporter::start(engine.status(), global.quiet, Some(announcement));
     console::print_message(global.quiet, &format!("serving http://{address}/  (Ctrl-C to stop)"));
     let builds = engine.start_build_schedule(stop.clone())?;
     // Requests of the command line that fail are errors; those of the desk are reported there.
@@ -93,7 +101,7 @@ pub(crate) async fn up(
                 console::print_message(global.quiet, &format!("the crawl cannot continue: {error}"));
             }
             Err(error) => {
-                progress.abort();
+                reporter.finish();
                 serving.abort();
                 return Err(error.into());
             }
@@ -104,7 +112,7 @@ pub(crate) async fn up(
             break;
         }
     }
-    progress.abort();
+    reporter.finish();
     tokio::task::block_in_place(|| builds.shut_down());
     serving.await.context("the web server failed")??;
     Ok(CommandOutcome::Good)

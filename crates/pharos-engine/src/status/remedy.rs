@@ -1,0 +1,3 @@
+//! Remedies of an operator for pages that yield nothing.
+
+pub use pharos_crawl::Remedy;
