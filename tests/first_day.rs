@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::browser::{Site, until};
-use crate::common::{Running, TestFolder, describe, fail, get, pharos, succeed};
+use crate::common::browser::Site;
+use crate::common::{Running, TestFolder, describe, fail, get, pharos, succeed, until};
 use pharos_core::PageUrl;
 use serde_json::Value;
 
