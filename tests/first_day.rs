@@ -73,7 +73,7 @@ fn a_dead_seed_is_reported_and_retried() {
     });
     let report = folder.json("data", &["page", &seed]);
     assert_eq!(report["state"], "failed", "{report}");
-    assert!(report["due"].is_string(), "it is tried again: {report}");
+    assert!(report["due"].is_number(), "it is tried again: {report}");
     assert_eq!(folder.json("data", &["stats"])["catalog"]["failed"], 1);
     let error = fail(&mut folder.on("other", &["crawl", "--allow-private", &seed]));
     assert!(error.starts_with("error: no page could be fetched: "), "{error}");
@@ -188,7 +188,7 @@ fn broken_settings_are_refused_by_every_command() {
     let folder = TestFolder::new();
     let site = small_site();
     succeed(&mut crawl(&folder, &[&format!("http://127.0.0.1:{}/", site.port)]));
-    folder.file("data/pharos.toml", "[crawl]\nresolve = [\"nonsense\"]\n");
+    folder.file("data/pharos.toml", "[crawl]\nsite_settings = [\"www.example.org delay=nonsense\"]\n");
     for command in [["stats"].as_slice(), &["search", "x"], &["page", "http://a.example/"], &["doctor"]] {
         let error = fail(&mut folder.on("data", command));
         assert!(error.starts_with("error: ") && error.contains("nonsense"), "{command:?}: {error}");

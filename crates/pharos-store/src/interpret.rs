@@ -526,23 +526,28 @@ mod tests {
 
     #[test]
     fn a_server_that_never_recovers_is_given_up() {
-        let mut record = stored("http://a.example/", 0, 0, response(503, &[], ""));
-        let mut due = |attempt| {
+        let due = |depth, attempt| {
+            let mut record = stored("http://a.example/", depth, 0, response(503, &[], ""));
             record.record.attempt = attempt;
             next_due(&changes_of(&record, None))
         };
-        assert_eq!((due(1), due(2), due(3)), (Some(1060), Some(1240), None));
+        assert_eq!((due(1, 1), due(1, 2), due(1, 3)), (Some(1060), Some(1240), None));
+        assert_eq!(due(0, 3), Some(1000 + 3600), "a seed is tried again");
     }
 
     #[test]
     fn failures_are_retried_with_growing_delays() {
-        let due = |attempt| {
+        let due_at = |depth, attempt| {
             let event = LibraryEvent::Failed { reason: "connection refused".into() };
-            let mut record = stored("http://a.example/", 0, 0, RecordContent::Event(event));
+            let mut record = stored("http://a.example/", depth, 0, RecordContent::Event(event));
             record.record.attempt = attempt;
             next_due(&changes_of(&record, None))
         };
+        let due = |attempt| due_at(1, attempt);
         assert_eq!((due(1), due(2), due(3), due(u32::MAX)), (Some(1060), Some(1240), None, None));
+        let seed = |attempt| due_at(0, attempt);
+        assert_eq!((seed(2), seed(3), seed(4)), (Some(1240), Some(1000 + 3600), Some(1000 + 4 * 3600)));
+        assert_eq!(seed(u32::MAX), Some(1000 + 86_400), "a seed is never given up");
         let refused = LibraryEvent::Refused { reason: "robots.txt".into() };
         let changes = changes_of(&stored("http://a.example/", 0, 0, RecordContent::Event(refused)), None);
         assert!(matches!(

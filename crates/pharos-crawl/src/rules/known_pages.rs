@@ -27,6 +27,9 @@ enum KnownPageAction {
     Readmit,
 }
 
+/// A page that the rules affect.
+type AffectedPage = (PageDetails, KnownPageAction);
+
 /// Checks all known pages against `scope`. Ends early if the crawl ends.
 pub(crate) async fn apply_rules(
     catalog: Arc<dyn Catalog>,
@@ -82,7 +85,7 @@ fn read_chunk(
     catalog: &dyn Catalog,
     scope: &CrawlScope,
     after: Option<PageId>,
-) -> Result<(Option<PageId>, Vec<(PageDetails, KnownPageAction)>), StoreError> {
+) -> Result<(Option<PageId>, Vec<AffectedPage>), StoreError> {
     let pages = catalog.pages(None, after, CHUNK)?;
     let end = pages.last().map(|page| page.url.id());
     let affected = pages.into_iter().filter_map(|page| Some((action(scope, &page)?, page)));

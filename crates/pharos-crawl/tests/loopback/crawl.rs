@@ -417,15 +417,20 @@ async fn never_more_than_max_pages() {
 async fn a_failure_is_tried_again_until_it_is_given_up() {
     let server = TestServer::start(|_, path| match path {
         "/robots.txt" => not_found(),
+        "/" => page("<a href=\"/x\">"),
         _ => ServerAction::Close(Vec::new()),
     })
     .await;
-    let engine = TestEngine::new(CrawlConfig { retry_delay: Duration::ZERO, ..config() }, &[server.url("/")]);
+    let hasty = CrawlConfig { retry_delay: Duration::ZERO, ..config() };
+    let engine = TestEngine::new(hasty, &[server.url("/"), server.url("/seed")]);
     let summary = engine.crawl().await.unwrap();
-    assert_eq!((summary.pages, summary.failed), (0, 3));
-    let details = engine.page_details(&server.url("/")).unwrap();
+    assert_eq!((summary.pages, summary.failed), (1, 6));
+    let details = engine.page_details(&server.url("/x")).unwrap();
     assert_eq!((details.state, details.attempts, details.due), (PageState::Failed, 3, None));
-    assert_eq!(engine.reason(&server.url("/")), "connection closed before a response");
+    assert_eq!(engine.reason(&server.url("/x")), "connection closed before a response");
+    let seed = engine.page_details(&server.url("/seed")).unwrap();
+    assert_eq!((seed.state, seed.attempts), (PageState::Failed, 3));
+    assert!(seed.due.is_some(), "a seed is never given up");
 }
 
 #[tokio::test]

@@ -12,6 +12,9 @@ use crate::{LibraryRecord, RawResponse};
 /// Maximum wait that a server can request.
 pub const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(24 * 3600);
 
+/// Minimum wait before a seed is tried again that failed too often.
+const MIN_LATE_WAIT: Duration = Duration::from_secs(3600);
+
 /// Schedule of the next visit.
 #[derive(Default)]
 pub(super) struct NextVisit {
@@ -64,7 +67,8 @@ pub(super) fn next_late_attempt(config: &CrawlConfig, record: &LibraryRecord) ->
         return (!config.refresh.is_zero()).then(|| record.at.plus(config.refresh));
     }
     let is_seed = record.depth == 0 && record.attempt > 0;
-    is_seed.then(|| record.at.plus(BackOff::PAGE.wait(config.retry_delay, record.attempt)))
+    let late = record.attempt.saturating_sub(config.max_attempts).saturating_add(1);
+    is_seed.then(|| record.at.plus(BackOff::PAGE.wait(config.retry_delay.max(MIN_LATE_WAIT), late)))
 }
 
 /// Returns the wait requested by an overloaded server, in seconds or until a date, within bounds.

@@ -53,7 +53,7 @@ pub(crate) fn everything(catalog: &dyn Catalog) -> Everything {
     let mut failures =
         catalog.failures(&PageFailureQuery { limit: 10_000, ..PageFailureQuery::default() }).unwrap();
     assert!(failures.is_sorted_by(|a, b| a.at >= b.at));
-    assert_eq!(failures.len() as u64, counts.failed + counts.refused);
+    assert!(failures.len() as u64 >= counts.failed + counts.refused);
     failures.sort_by(|a, b| a.url.cmp(&b.url));
     let mut removed: Vec<String> = catalog.removed().unwrap().iter().map(|r| format!("{r:?}")).collect();
     removed.sort();

@@ -28,6 +28,7 @@ const CONSISTENCY_QUERIES: &[&str] = &[
          || ', its failure index says ' || coalesce(trouble, 'none')
      FROM visits JOIN pages USING (site, page)
      WHERE (state IN (2, 3) AND trouble IS NOT state) OR (state = 6 AND trouble IS NULL)
+         OR (state = 0 AND trouble IS NOT NULL)
          OR trouble NOT IN (2, 3, 6, 7, 8, 9, 10)",
     "SELECT 'site ' || name || ' counts ' || known || ' pages (stored, indexable, failed, refused, deleted), found '
          || found
