@@ -13,6 +13,7 @@ mod bad_input;
 mod browser;
 mod cleaning;
 mod crawl;
+mod curation;
 mod desk;
 mod doctor;
 mod documents;

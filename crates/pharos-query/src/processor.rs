@@ -1,5 +1,6 @@
 //! Query processing: parse, retrieve, arrange, respond.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,6 +16,9 @@ use crate::assist::correction::Corrector;
 use crate::assist::suggestion_sources::SuggestionSources;
 use crate::cache::responses::ResponseKey;
 use crate::cache::{QueryCaches, ResponseState, record_lookup};
+use crate::curation::active::CuratedBy;
+use crate::curation::records::CurationRecords;
+use crate::curation::watched::WatchedCuration;
 use crate::execution::QueryExecution;
 use crate::language::expression::Expression;
 use crate::language::parse::parse;
@@ -53,6 +57,7 @@ pub struct QueryProcessor {
     suggestions: ArcSwap<SuggestionSources>,
     /// Loads suggestions when they are first needed.
     load_suggestions: Option<Box<LoadSuggestions>>,
+    curation: WatchedCuration,
     pub(crate) caches: QueryCaches,
 }
 
@@ -84,6 +89,7 @@ impl QueryProcessor {
             correct: config.correct.clone(),
             suggestions: ArcSwap::default(),
             load_suggestions: None,
+            curation: WatchedCuration::default(),
             caches: QueryCaches::new(config.cache.memory.bytes()),
         }
     }
@@ -91,6 +97,40 @@ impl QueryProcessor {
     /// Replaces the clock.
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
+    }
+
+    /// Applies the decisions of operators that are stored in the directory of models, and follows their changes.
+    pub fn with_curation(self, models: &Path) -> Self {
+        Self { curation: WatchedCuration::open(models, self.clock.now()), ..self }
+    }
+
+    /// Applies changed decisions of operators at once, instead of within a second.
+    pub fn reload_curation(&self) {
+        self.curation.reload(self.clock.now());
+    }
+
+    /// Runs a search as if `records` were the decisions of operators. Nothing is cached.
+    pub fn preview(
+        &self,
+        request: &SearchRequest,
+        records: &CurationRecords,
+    ) -> Result<SearchResponse, QueryError> {
+        let started = Instant::now();
+        let request = SearchRequest { explain: true, ..request.clone() };
+        let mut prepared = self.prepare(&request, self.query.max_length, self.index.view()?);
+        prepared.state.curation = Arc::new(self.curation.compile(records, self.clock.now()));
+        self.respond(&request, prepared, started)
+    }
+
+    /// Returns who hid a page from the results of all queries.
+    pub fn hidden_by(&self, page: PageId) -> Option<CuratedBy> {
+        self.curation.current(self.clock.now()).hidden_by(page).cloned()
+    }
+
+    /// Returns whether each page is searchable.
+    pub fn are_searchable(&self, pages: &[PageId]) -> Result<Vec<bool>, QueryError> {
+        let candidates = self.index.view()?.candidates(pages)?;
+        Ok(candidates.iter().map(Option::is_some).collect())
     }
 
     /// Loads suggestions with `load` when they are first needed.
@@ -272,6 +312,7 @@ impl QueryProcessor {
             words: self.index.vocabulary(),
             clicks: clicks.stamp(&text),
             ranking: self.ranking(),
+            curation: self.curation.current(self.clock.now()),
         };
         let query = QueryKey::new(&text, &request.filters, request.options);
         let (page, size) = (request.page.max(1), self.page_size(request));
@@ -312,7 +353,9 @@ impl QueryProcessor {
         let PreparedQuery { text, query, size, page, view, clicks, state, .. } = prepared;
         let stage = StageTimer::start();
         let analyser = Analyser::with_vocabulary(Arc::clone(&state.words));
-        let typed = parse(text, &analyser);
+        let mut typed = parse(text, &analyser);
+        state.curation.rewrite(&mut typed, &analyser);
+        let curation = state.curation.for_query(text);
         stage.stop("understand");
         let mut response = SearchResponse {
             query: text.clone(),
@@ -320,6 +363,7 @@ impl QueryProcessor {
             generation: state.generation.clone(),
             total_is_exact: true,
             page: *page,
+            notice: curation.notice.cloned(),
             ..SearchResponse::default()
         };
         if !typed.is_empty() {
@@ -328,10 +372,12 @@ impl QueryProcessor {
             let expression = Expression::all(parts);
             let until = started.checked_add(self.query.time);
             let retriever = self.retriever(&**view, &analyser, clicks, &state.ranking);
-            let retriever = Retriever { until, state: Some(state), today: state.day, ..retriever };
+            let hidden: Vec<PageId> = curation.hidden.iter().map(|hidden| hidden.page).collect();
+            let (hidden, today) = (hidden.as_slice(), state.day);
+            let retriever = Retriever { until, state: Some(state), today, hidden, ..retriever };
             let (caches, size) = (&self.caches, *size);
-            let expression = &expression;
-            QueryExecution { request, query, expression, retriever, caches, state, size }
+            let (expression, curation) = (&expression, &curation);
+            QueryExecution { request, query, expression, retriever, caches, state, curation, size }
                 .fill(&mut response)?;
         }
         // A narrow selection of filters is not a misspelling.
@@ -445,6 +491,7 @@ impl QueryProcessor {
             query: &self.query,
             rank: &ranking.rank,
             boosts: &ranking.boosts,
+            hidden: &[],
             clicks,
             today: self.today(),
             until: None,

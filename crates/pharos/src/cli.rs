@@ -1,5 +1,6 @@
 //! Command-line arguments.
 
+mod curate;
 mod eval;
 mod graph;
 mod health;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use curate::*;
 pub(crate) use eval::*;
 pub(crate) use graph::*;
 pub(crate) use health::*;
@@ -122,6 +124,13 @@ pub(crate) enum Command {
     Words {
         #[command(subcommand)]
         command: WordsCommand,
+    },
+    /// Manage pinned and hidden results, notices and synonyms
+    ///
+    /// Changes take effect within a second, also in running servers.
+    Curate {
+        #[command(subcommand)]
+        command: CurateCommand,
     },
     /// Analyse the link graph: ranks, hubs, neighbours
     Graph {

@@ -85,6 +85,7 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         Command::Clean(args) => commands::search::clean::run(global, args),
         Command::Segment(args) => commands::search::segment::run(global, args),
         Command::Words { command } => commands::search::words::run(global, command),
+        Command::Curate { command } => commands::search::curate::run(global, command),
         Command::Graph { command } => commands::insight::graph::run(global, command),
         Command::Dedup { command } => commands::insight::dedup::run(global, command),
         Command::Log { command } => commands::insight::log::run(global, command),

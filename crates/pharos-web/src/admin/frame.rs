@@ -16,7 +16,7 @@ use crate::state::AppState;
 type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const NAV_PAGES: [(&str, PageName); 13] = [
+const NAV_PAGES: [(&str, PageName); 14] = [
     ("/admin", |messages| messages.overview),
     ("/admin/crawl", |messages| messages.crawl),
     ("/admin/sites", |messages| messages.sites),
@@ -26,6 +26,7 @@ const NAV_PAGES: [(&str, PageName); 13] = [
     ("/admin/index", |messages| messages.index),
     ("/admin/machine", |messages| messages.machine),
     ("/admin/queries", |messages| messages.queries),
+    ("/admin/curation", |messages| messages.curation),
     ("/admin/settings", |messages| messages.settings),
     ("/admin/logs", |messages| messages.logs),
     ("/admin/operators", |messages| messages.operators),

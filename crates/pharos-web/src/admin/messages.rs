@@ -17,6 +17,7 @@ messages! { DeskMessages {
     index: "Index", "索引";
     machine: "Machine", "机器状态";
     queries: "Queries", "查询";
+    curation: "Curation", "结果干预";
     settings: "Settings", "设置";
     logs: "Logs", "日志";
     operators: "Operators", "管理员";

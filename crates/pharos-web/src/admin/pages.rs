@@ -8,6 +8,7 @@ mod actions;
 mod charts;
 mod commands;
 mod crawl;
+mod curation;
 mod generations;
 mod logs;
 mod machine;
@@ -53,6 +54,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/index/{what}", post(generations::act))
         .route("/admin/machine", get(machine::machine))
         .route("/admin/queries", get(queries::queries))
+        .route("/admin/curation", get(curation::curation))
+        .route("/admin/curation/{what}", post(curation::act))
         .route("/admin/settings", get(settings::settings))
         .route("/admin/settings/export", get(settings::export))
         .route("/admin/settings/{what}", post(settings::act))

@@ -6,7 +6,7 @@ use pharos_store::catalog::{CatalogChange, DiscoveredLink, RobotsFile, RobotsSta
 use super::*;
 use crate::testing::apply_changes;
 
-const PAGES: [&str; 20] = [
+const PAGES: [&str; 22] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -24,6 +24,8 @@ const PAGES: [&str; 20] = [
     "/admin/index",
     "/admin/machine",
     "/admin/queries",
+    "/admin/curation",
+    "/admin/curation?edit=x&q=%00&url=%3Cscript%3E&kind=%22",
     "/admin/settings?section=rank",
     "/admin/logs",
     "/admin/logs?file=../desk/operators.json&q=%ff",

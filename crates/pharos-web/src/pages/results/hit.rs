@@ -6,7 +6,7 @@ use pharos_query::rank::combine::Contribution;
 use pharos_query::{HitExplanation, SearchHit};
 
 use super::search_params::{SearchParam, SearchParams};
-use crate::messages::{Lang, fill, grouped};
+use crate::messages::{Lang, Messages, fill, grouped};
 use crate::pages::frame::Link;
 use crate::server::visitor::link;
 
@@ -30,6 +30,9 @@ pub(crate) struct HitView {
     pub(crate) more: Option<Link>,
     pub(crate) duplicates: Option<Link>,
     pub(crate) indented: bool,
+    pub(crate) is_pinned: bool,
+    /// Decisions of operators and synonyms that concern the result, if requested.
+    pub(crate) curation: Vec<String>,
     /// Components of the score, if requested.
     pub(crate) explanation: Vec<ScoreComponent>,
 }
@@ -72,6 +75,8 @@ impl HitView {
                 text: messages.duplicate_count(hit.duplicates),
             }),
             indented: hit.indented,
+            is_pinned: hit.pinned,
+            curation: hit.explanation.as_ref().map(|of| curation_lines(of, messages)).unwrap_or_default(),
             explanation: hit.explanation.as_ref().map(score_components).unwrap_or_default(),
         }
     }
@@ -83,6 +88,14 @@ impl HitView {
             || self.more.is_some()
             || self.duplicates.is_some()
     }
+}
+
+/// Describes who pinned a result, and the synonyms that it contains.
+fn curation_lines(explanation: &HitExplanation, messages: &Messages) -> Vec<String> {
+    let pinned = explanation.pinned.as_ref().map(|by| fill(messages.pinned_by, &[&by.by, &by.at]));
+    let synonyms = explanation.words.iter().filter_map(|word| word.synonym.as_ref());
+    let synonyms = synonyms.map(|of| fill(messages.synonym_of, &[&of.text, &of.synonym_of]));
+    pinned.into_iter().chain(synonyms).collect()
 }
 
 fn score_components(explanation: &HitExplanation) -> Vec<ScoreComponent> {
