@@ -13,7 +13,7 @@ fn folder() -> TestFolder {
         ("lamp", "The lamp", "A lamp in the tower."),
         ("oil", "Oil", "Oil for the lamp, and more of the kind."),
         ("tea", "Tea", "Nothing of the kind."),
-        ("pharos", "Pharos", "The pharos of Alexandria."),
+        ("pharos", "Alexandria", "The pharos was a tower of stone, built long ago by the sea."),
     ];
     let feed = pages.map(|(path, title, text)| {
         json!({"op": "add", "url": format!("{URL}{path}"), "title": title, "text": text}).to_string() + "\n"
@@ -71,7 +71,7 @@ fn pins_hides_and_notices_take_effect_everywhere_without_a_restart() {
     agree(&folder, &address, "oil", &[]);
     curate(&["hide", &lamp, "--query", "lamp", "--until", "2100-01-01"]);
     agree(&folder, &address, "lamp", &["tea"]);
-    agree(&folder, &address, "tower", &["lamp"]);
+    agree(&folder, &address, "in the tower lamp", &["lamp"]);
     curate(&["notice", "lamp", "Closed <today>", "--link", "https://a.example/hours"]);
     agree(&folder, &address, "lamp", &["tea"]);
     let (_, page) = get(&address, "/search?q=lamp&lang=en");
@@ -80,7 +80,10 @@ fn pins_hides_and_notices_take_effect_everywhere_without_a_restart() {
     assert!(succeed(&mut folder.on("data", &["search", "lamp"])).contains("notice: Closed <today>"));
 
     let explained = succeed(&mut folder.on("data", &["search", "--explain", "lamp"]));
-    assert!(explained.contains("pinned by Ada on ") && explained.contains("hidden by Ada on "), "{explained}");
+    assert!(
+        explained.contains("pinned by Ada on ") && explained.contains("hidden by Ada on "),
+        "{explained}"
+    );
     let (_, api) = get(&address, "/api/v1/search?q=lamp&explain=1");
     let api: Value = serde_json::from_str(&api).unwrap();
     assert_eq!(api["hits"][0]["explanation"]["pinned"]["by"], "Ada", "{api}");
@@ -118,7 +121,9 @@ fn pins_end_and_pages_that_disappear_are_marked() {
         folder.on("data", &["curate", "pin", "lamp", &gone, "--until", "2020-01-01T12:00"]).output().unwrap();
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("not in the index"));
-    succeed(&mut folder.on("data", &["curate", "pin", "lamp", &format!("{URL}tea"), "--until", "2020-01-01"]));
+    succeed(
+        &mut folder.on("data", &["curate", "pin", "lamp", &format!("{URL}tea"), "--until", "2020-01-01"]),
+    );
     assert_eq!(searched(&folder, "lamp"), ["lamp", "oil"]);
     let list = succeed(&mut folder.on("data", &["curate", "list"]));
     assert!(list.contains("gone") && list.contains("ended, not in the index"), "{list}");

@@ -8,6 +8,7 @@
 
 mod common;
 
+mod api_keys;
 mod archives;
 mod bad_input;
 mod browser;

@@ -56,7 +56,7 @@ DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={
             ("page", "/page"), ("page-unknown", "/page?url=https://unknown.example/"), ("trouble", "/trouble"),
             ("submissions", "/submissions"), ("index", "/index"), ("machine", "/machine"), ("queries", "/queries"),
             ("curation", "/curation"), ("curation-edit", "/curation?edit=1&q=lamp"), ("settings", "/settings"), ("settings-rank", "/settings?section=rank"), ("logs", "/logs"),
-            ("operators", "/operators"), ("actions", "/actions"), ("account", "/account")]]
+            ("keys", "/keys"), ("operators", "/operators"), ("actions", "/actions"), ("account", "/account")]]
 
 # Exceptions from the recommended rules.
 RULES = {

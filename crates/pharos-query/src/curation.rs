@@ -15,9 +15,9 @@ pub mod records;
 pub mod stop_words;
 pub mod store;
 pub mod synonyms;
-pub(crate) mod watched;
 #[cfg(test)]
 mod tests;
+pub(crate) mod watched;
 
 use pharos_text::normalise;
 

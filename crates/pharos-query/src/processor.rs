@@ -21,6 +21,7 @@ use crate::curation::records::CurationRecords;
 use crate::curation::watched::WatchedCuration;
 use crate::execution::QueryExecution;
 use crate::language::expression::Expression;
+use crate::language::filters::Filters;
 use crate::language::parse::parse;
 use crate::rank::boost::RankingRules;
 use crate::rank::user_weight::{ClickRules, Clicks};
@@ -253,11 +254,18 @@ impl QueryProcessor {
         self.run_with_limit(request, self.query.max_length)
     }
 
-    /// Returns pages similar to a page, best first. Like the operator `related:`, but for URLs of any length.
-    pub fn similar(&self, url: &PageUrl, size: usize) -> Result<SearchResponse, QueryError> {
+    /// Returns pages similar to a page, best first, of the sites `within` if there are any. Like the operator `related:`,
+    /// but for URLs of any length.
+    pub fn similar(
+        &self,
+        url: &PageUrl,
+        size: usize,
+        within: Vec<String>,
+    ) -> Result<SearchResponse, QueryError> {
         let text = format!("related:\"{url}\"");
         let length = text.chars().count();
-        self.run_with_limit(&SearchRequest { size, ..SearchRequest::new(text) }, length)
+        let filters = Filters { within, ..Filters::default() };
+        self.run_with_limit(&SearchRequest { size, filters, ..SearchRequest::new(text) }, length)
     }
 
     /// Runs a search whose text is limited to `length` characters.
@@ -582,7 +590,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::language::filters::{Age, Filters};
+    use crate::language::filters::Age;
     use crate::testing::open_index;
     use pharos_core::{LibraryPosition, LibraryPositions};
     use pharos_index::{IndexChange, IndexDocument};
@@ -741,7 +749,7 @@ mod tests {
             ("http://b.example/3", "Tea", "nothing of the kind"),
         ]);
         let urls = |url: &str| -> Vec<String> {
-            let response = search.similar(&PageUrl::parse(url).unwrap(), 10).unwrap();
+            let response = search.similar(&PageUrl::parse(url).unwrap(), 10, Vec::new()).unwrap();
             response.hits.into_iter().map(|hit| hit.url).collect()
         };
         assert_eq!(urls(&long), ["http://b.example/2"]);

@@ -56,7 +56,7 @@ type WordsOnPage<'e> = SmallVec<[WordOccurrences<'e>; 4]>;
 pub struct WordScore {
     /// The word.
     pub word: String,
-    /// The synonym that occurs on the page in place of the word, and the words of the query that it stands for.
+    /// The synonym that occurs on the page in place of the word, and the words of the query that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub synonym: Option<SynonymMatch>,
@@ -75,7 +75,7 @@ pub struct WordScore {
 pub struct SynonymMatch {
     /// The synonym.
     pub text: String,
-    /// The words of the query that it stands for.
+    /// The words of the query that it replaces.
     pub synonym_of: String,
 }
 
@@ -122,8 +122,9 @@ impl Ranker<'_> {
             positions: &found.positions,
         });
         let placed_words: SmallVec<[PlacedWord<'_>; 4]> = placed_words.collect();
-        // A single word has full proximity if it occurs.
-        let single_word = if found.iter().any(|word| !word.positions.is_empty()) { 1.0 } else { 0.0 };
+        // A single word has full proximity if it occurs as typed.
+        let occurring = found.iter().filter(|word| !word.positions.is_empty());
+        let single_word = occurring.map(|word| word.weight).fold(0.0, f64::max);
         ScoreParts {
             words: page.cosine.unwrap_or_else(|| self.words_part(page.evidence, &found)),
             near: proximity::nearness(&placed_words, single_word),

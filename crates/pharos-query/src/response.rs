@@ -109,7 +109,7 @@ pub struct QueryExplanation {
     pub weights: BTreeMap<&'static str, f64>,
     /// Number of candidates scored in the second stage.
     pub candidates: usize,
-    /// Who hid matching pages, and when. Their URLs are known to operators only.
+    /// Operators who hid matching pages, and the times. The URLs of these pages are visible on the desk only.
     pub hidden: Vec<CuratedBy>,
 }
 
@@ -121,7 +121,7 @@ pub struct HitExplanation {
     pub parts: Vec<Contribution>,
     /// BM25 score of each query word.
     pub words: Vec<WordScore>,
-    /// Who pinned the result to this query, and when.
+    /// Operator who pinned the result to this query, and the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub pinned: Option<CuratedBy>,

@@ -6,6 +6,7 @@ mod graph;
 mod health;
 mod help;
 mod index;
+mod keys;
 mod log;
 mod manual;
 mod words;
@@ -20,6 +21,7 @@ pub(crate) use graph::*;
 pub(crate) use health::*;
 pub(crate) use help::*;
 pub(crate) use index::*;
+pub(crate) use keys::*;
 pub(crate) use log::*;
 pub(crate) use manual::*;
 pub(crate) use words::*;
@@ -158,6 +160,13 @@ pub(crate) enum Command {
     },
     /// Show numbers of pages, sites and bytes
     Stats,
+    /// Manage the keys of programs that use the API
+    ///
+    /// Changes take effect within a second, also in running servers.
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
+    },
     /// Print all settings with values, defaults and meanings
     Config,
     /// Generate the manual pages

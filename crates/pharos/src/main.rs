@@ -107,6 +107,7 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         }
         Command::Eval { command: EvalCommand::Spam } => commands::insight::eval_spam::run(global),
         Command::Stats => commands::insight::stats::run(global),
+        Command::Keys { command } => commands::maintenance::keys::run(global, command),
         Command::Config => commands::start::config::run(global),
         Command::Man(args) => commands::maintenance::man::run(&args),
         Command::Completions(args) => commands::maintenance::completions::run(&args),

@@ -141,7 +141,10 @@ impl CurationRule {
             Self::Notice { query, text, link } => Self::Notice {
                 query: valid_query(&query)?,
                 text: valid_text(&text)?,
-                link: link.filter(|link| !link.trim().is_empty()).map(|link| valid_link(&link)).transpose()?,
+                link: link
+                    .filter(|link| !link.trim().is_empty())
+                    .map(|link| valid_link(&link))
+                    .transpose()?,
             },
         })
     }
@@ -339,9 +342,9 @@ impl CurationRecords {
         let CurationRule::Pin { query, .. } = rule else { return Ok(()) };
         let key = query_key(query);
         let others = self.entries.iter().filter(|entry| Some(entry.id) != except);
-        let pins = others.filter(|entry| {
-            matches!(&entry.rule, CurationRule::Pin { query, .. } if query_key(query) == key)
-        });
+        let pins = others.filter(
+            |entry| matches!(&entry.rule, CurationRule::Pin { query, .. } if query_key(query) == key),
+        );
         if pins.count() >= MAX_PINS { Err(CurationError::TooManyPins) } else { Ok(()) }
     }
 }
@@ -470,11 +473,14 @@ mod tests {
             assert!(error(notice("text", link)).contains("not a link"), "{link}");
         }
         let good = notice("Closed\non Mondays", " https://a.example/#times ").validated().unwrap();
-        assert_eq!(good, CurationRule::Notice {
-            query: "a".into(),
-            text: "Closed on Mondays".into(),
-            link: Some("https://a.example/#times".into()),
-        });
+        assert_eq!(
+            good,
+            CurationRule::Notice {
+                query: "a".into(),
+                text: "Closed on Mondays".into(),
+                link: Some("https://a.example/#times".into()),
+            }
+        );
     }
 
     #[test]
@@ -491,9 +497,18 @@ mod tests {
         for (text, why) in [
             ("", "EOF"),
             ("{}", "missing field"),
-            ("{\"last_id\":1,\"entries\":[{\"id\":2,\"version\":1,\"kind\":\"hide\",\"url\":\"http://a.example/\",\"by\":\"x\",\"at\":\"2026-01-31T12:00:00Z\"}]}", "not unique"),
-            ("{\"last_id\":1,\"entries\":[{\"id\":1,\"version\":1,\"kind\":\"hide\",\"url\":\"ftp://a\",\"by\":\"x\",\"at\":\"2026-01-31T12:00:00Z\"}]}", "not the URL"),
-            ("{\"last_id\":1,\"entries\":[{\"id\":1,\"version\":1,\"kind\":\"hide\",\"url\":\"http://a/\",\"by\":\"x\",\"at\":\"today\"}]}", "not a time"),
+            (
+                "{\"last_id\":1,\"entries\":[{\"id\":2,\"version\":1,\"kind\":\"hide\",\"url\":\"http://a.example/\",\"by\":\"x\",\"at\":\"2026-01-31T12:00:00Z\"}]}",
+                "not unique",
+            ),
+            (
+                "{\"last_id\":1,\"entries\":[{\"id\":1,\"version\":1,\"kind\":\"hide\",\"url\":\"ftp://a\",\"by\":\"x\",\"at\":\"2026-01-31T12:00:00Z\"}]}",
+                "not the URL",
+            ),
+            (
+                "{\"last_id\":1,\"entries\":[{\"id\":1,\"version\":1,\"kind\":\"hide\",\"url\":\"http://a/\",\"by\":\"x\",\"at\":\"today\"}]}",
+                "not a time",
+            ),
         ] {
             let error = CurationRecords::parse(text.as_bytes()).unwrap_err();
             assert!(error.contains(why), "{error}");

@@ -43,8 +43,8 @@ impl CurationStore {
         let _lock = self.file.lock()?;
         let mut records = self.load()?;
         let result = edit(&mut records)?;
-        let mut text = serde_json::to_vec_pretty(&records)
-            .map_err(|error| self.file.failed("write")(error.into()))?;
+        let mut text =
+            serde_json::to_vec_pretty(&records).map_err(|error| self.file.failed("write")(error.into()))?;
         text.push(b'\n');
         self.file.replace(&text)?;
         Ok(result)

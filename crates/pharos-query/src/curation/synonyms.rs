@@ -73,7 +73,9 @@ impl fmt::Display for SynonymProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: ", self.line)?;
         match self.why {
-            SynonymDefect::TooFew => write!(f, "a set needs two different words, separated by commas or tabs"),
+            SynonymDefect::TooFew => {
+                write!(f, "a set needs two different words, separated by commas or tabs")
+            }
             SynonymDefect::TooMany => write!(f, "more than {MAX_WORDS} words in a set"),
             SynonymDefect::TooLong => write!(f, "a word is longer than {MAX_WORD_CHARS} characters"),
             SynonymDefect::Full => write!(f, "more than {MAX_SETS} sets"),
@@ -191,7 +193,8 @@ mod tests {
 
     #[test]
     fn words_are_found_in_any_form_and_segmentation() {
-        let (sets, problems) = SynonymSets::parse("# ours\nlighthouse, Pharos，灯塔\nnew york\tnyc\n信息检索、IR\n");
+        let (sets, problems) =
+            SynonymSets::parse("# ours\nlighthouse, Pharos，灯塔\nnew york\tnyc\n信息检索、IR\n");
         assert_eq!((problems.len(), sets.iter().count()), (0, 3));
         assert_eq!(found(&sets, "lighthouses at sea").unwrap(), (1, vec!["pharos".into(), "灯塔".into()]));
         assert_eq!(found(&sets, "New York hotels").unwrap(), (2, vec!["nyc".into()]));

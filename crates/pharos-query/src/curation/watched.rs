@@ -100,17 +100,15 @@ impl WatchedFiles {
             }
             Ok(sets)
         });
-        let stop_words =
-            self.stop_words.refresh(|| Ok(parse_stop_words(&self.stop_words_file.read_text()?)));
+        let stop_words = self.stop_words.refresh(|| Ok(parse_stop_words(&self.stop_words_file.read_text()?)));
         records || synonyms || stop_words
     }
 
     fn compile(&self, records: &CurationRecords, now: Timestamp) -> ActiveCuration {
-        ActiveCuration {
-            synonyms: Arc::clone(&self.synonyms.content),
-            stop_words: Arc::clone(&self.stop_words.content),
-            ..ActiveCuration::compile(records, now)
-        }
+        let mut active = ActiveCuration::compile(records, now);
+        active.synonyms = Arc::clone(&self.synonyms.content);
+        active.stop_words = Arc::clone(&self.stop_words.content);
+        active
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct QueryTerm {
 pub(crate) struct Synonym {
     /// The synonym as text.
     pub(crate) text: String,
-    /// The words of the query that it stands for.
+    /// The words of the query that it replaces.
     pub(crate) of: String,
     /// Its terms, which must occur together.
     pub(crate) terms: Vec<QueryTerm>,

@@ -155,7 +155,11 @@ impl QueryWords {
         };
         let all = |parts: &[Expression]| {
             let shapes = parts.iter().map(|part| self.shape(part));
-            shapes.filter(|shape| !matches!(shape, QueryShape::And(parts) if parts.is_empty())).collect()
+            shapes
+                .filter(|shape| {
+                    !matches!(shape, QueryShape::And(parts) | QueryShape::Or(parts) if parts.is_empty())
+                })
+                .collect()
         };
         match expression {
             Expression::All(parts) => QueryShape::And(all(parts)),
@@ -230,14 +234,13 @@ fn in_variant<'e>(variant: &[(u32, usize)], page: &'e Evidence) -> WordOccurrenc
     if rest.is_empty() {
         return term_occurrences(first);
     }
-    let begins = first.positions.iter().copied().filter(|begin| {
-        rest.iter().all(|(at, term)| term.positions.binary_search(&(begin + at)).is_ok())
-    });
+    let begins =
+        first.positions.iter().copied().filter(|begin| {
+            rest.iter().all(|(at, term)| term.positions.binary_search(&(begin + at)).is_ok())
+        });
     let positions: Vec<u32> = begins.collect();
     let mut times = [0.0; 6];
-    positions
-        .iter()
-        .for_each(|position_on_page| times[Zone::of_position(*position_on_page) as usize] += 1.0);
+    positions.iter().for_each(|position_on_page| times[Zone::of_position(*position_on_page) as usize] += 1.0);
     WordOccurrences { times, positions: Cow::Owned(positions), ..WordOccurrences::none() }
 }
 

@@ -10,6 +10,7 @@ mod commands;
 mod crawl;
 mod curation;
 mod generations;
+mod keys;
 mod logs;
 mod machine;
 mod messages;
@@ -60,6 +61,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/settings/export", get(settings::export))
         .route("/admin/settings/{what}", post(settings::act))
         .route("/admin/logs", get(logs::logs))
+        .route("/admin/keys", get(keys::keys))
+        .route("/admin/keys/{what}", post(keys::act))
         .route("/admin/operators", get(operators::operators))
         .route("/admin/operators/add", post(operators::add))
         .route("/admin/operators/remove", post(operators::remove))

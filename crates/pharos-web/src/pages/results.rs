@@ -66,7 +66,7 @@ struct ResultsPage {
     notices: Vec<&'static str>,
     /// A text of the operator.
     operator_notice: Option<ResultNotice>,
-    /// Who hid results, if requested.
+    /// Lines about hidden results, if requested.
     hidden: Vec<String>,
     outcome: ResultsOutcome,
     paging: Option<Paging>,

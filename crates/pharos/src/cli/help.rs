@@ -16,7 +16,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Index and search", &["index", "search", "suggest", "clean", "segment", "words", "curate"]),
     ("Archive", &["import", "export", "load"]),
     ("Insight", &["graph", "dedup", "log", "hot", "eval", "stats"]),
-    ("Maintenance", &["doctor", "rebuild", "compact", "backup", "restore", "health", "man", "completions"]),
+    (
+        "Maintenance",
+        &["doctor", "rebuild", "compact", "backup", "restore", "keys", "health", "man", "completions"],
+    ),
 ];
 
 /// Parses the command line. Exits with a message if it is invalid or help is requested.

@@ -98,7 +98,7 @@ struct TextForm {
     current: Option<String>,
 }
 
-/// What the page shows beside the stored entries.
+/// Input of the page beside the stored entries.
 #[derive(Default)]
 struct PageInput {
     status: StatusCode,
@@ -192,8 +192,7 @@ async fn show(
         longest_text: MAX_NOTICE_CHARS,
         most_pins: MAX_PINS,
     };
-    let status = if input.status == StatusCode::default() { StatusCode::OK } else { input.status };
-    Ok(respond(visitor, status, &page))
+    Ok(respond(visitor, input.status, &page))
 }
 
 fn defect(why: SynonymDefect, m: &'static CurationMessages) -> &'static str {
@@ -270,15 +269,18 @@ pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Result<Resp
             let text = typed_text(&action).lines().map(with_tabs).collect::<String>();
             save_text(&action, "curation.synonyms", text, synonyms_file).await
         }
-        "stop-words" => {
-            save_text(&action, "curation.stop-words", typed_text(&action), stop_words_file).await
-        }
+        "stop-words" => save_text(&action, "curation.stop-words", typed_text(&action), stop_words_file).await,
         _ => Ok(StatusCode::NOT_FOUND.into_response()),
     }
 }
 
 /// Shows the page again with what was typed, and an error.
-async fn refuse(action: &Action, status: StatusCode, text: String, input: PageInput) -> Result<Response, ServiceError> {
+async fn refuse(
+    action: &Action,
+    status: StatusCode,
+    text: String,
+    input: PageInput,
+) -> Result<Response, ServiceError> {
     let input = PageInput { status, notice: Some(Notice::error(text)), ..input };
     show(&action.app, &action.visitor, &action.operator, input).await
 }
@@ -305,8 +307,7 @@ async fn save(action: &Action) -> Result<Response, ServiceError> {
         Err(why) => return refuse(action, StatusCode::UNPROCESSABLE_ENTITY, why, typed(form)).await,
     };
     let (id, version) = (form.id, form.version);
-    let (name, good) =
-        if id == 0 { ("curation.add", m.did_add) } else { ("curation.change", m.did_change) };
+    let (name, good) = if id == 0 { ("curation.add", m.did_add) } else { ("curation.change", m.did_change) };
     let saved = change(&action.app, move |records| match id {
         0 => records.add(entry),
         id => records.update(id, version, entry),

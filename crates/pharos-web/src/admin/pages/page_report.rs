@@ -69,7 +69,7 @@ struct PageRecord {
     rules: Vec<RuleVerdict>,
     is_noindex: bool,
     is_hidden: bool,
-    /// Who hid it from the results of all queries.
+    /// Operator who hid it from the results of all queries.
     hidden_by: Option<CuratedBy>,
 }
 

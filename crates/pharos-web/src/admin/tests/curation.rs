@@ -38,8 +38,7 @@ async fn an_entry_is_previewed_saved_changed_and_removed() {
     let running = start_with_pages();
     let mut keeper = running.keeper().await;
     assert_eq!(running.found("lamp").await, ["1", "2"]);
-    let preview =
-        keeper.act("/admin/curation/save", &[PIN.as_slice(), &[("do", "preview")]].concat()).await;
+    let preview = keeper.act("/admin/curation/save", &[PIN.as_slice(), &[("do", "preview")]].concat()).await;
     assert_eq!(preview.status, StatusCode::OK);
     assert!(preview.text().contains("Preview of “Lamp”") && preview.text().contains("value=\"Lamp\""));
     assert!(preview.text().contains("<span class=\"ok\">pinned</span> <bdi>Tea</bdi>"), "{}", preview.text());
@@ -100,7 +99,10 @@ async fn invalid_entries_are_refused_and_the_text_is_kept() {
     let running = start_with_pages();
     let mut keeper = running.keeper().await;
     for (fields, why) in [
-        (vec![("kind", "pin"), ("query", ""), ("url", "https://a.example/"), ("place", "1")], "Enter a query."),
+        (
+            vec![("kind", "pin"), ("query", ""), ("url", "https://a.example/"), ("place", "1")],
+            "Enter a query.",
+        ),
         (vec![("kind", "pin"), ("query", "<a>"), ("url", "a"), ("place", "1")], "“a” is not the URL"),
         (vec![("kind", "pin"), ("query", "<a>"), ("url", "https://a/"), ("place", "x")], "from 1 to 10"),
         (vec![("kind", "notice"), ("query", "<a>"), ("text", " ")], "Enter the text"),

@@ -6,7 +6,7 @@ use pharos_store::catalog::{CatalogChange, DiscoveredLink, RobotsFile, RobotsSta
 use super::*;
 use crate::testing::apply_changes;
 
-const PAGES: [&str; 22] = [
+const PAGES: [&str; 23] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -25,6 +25,7 @@ const PAGES: [&str; 22] = [
     "/admin/machine",
     "/admin/queries",
     "/admin/curation",
+    "/admin/keys",
     "/admin/curation?edit=x&q=%00&url=%3Cscript%3E&kind=%22",
     "/admin/settings?section=rank",
     "/admin/logs",

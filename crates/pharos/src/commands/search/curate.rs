@@ -109,7 +109,9 @@ fn describe(entry: &CurationEntry) -> String {
         CurationRule::Pin { query, url, place } => format!("pin     [{query}] {place}: {url}"),
         CurationRule::Hide { query: Some(query), url } => format!("hide    [{query}] {url}"),
         CurationRule::Hide { query: None, url } => format!("hide    {url}"),
-        CurationRule::Notice { query, text, link: Some(link) } => format!("notice  [{query}] {text} <{link}>"),
+        CurationRule::Notice { query, text, link: Some(link) } => {
+            format!("notice  [{query}] {text} <{link}>")
+        }
         CurationRule::Notice { query, text, link: None } => format!("notice  [{query}] {text}"),
     };
     let until = entry.until.map(|until| format!(", until {until}")).unwrap_or_default();
@@ -129,14 +131,19 @@ fn are_searchable(data: &DataDir, config: &Config, entries: &[CurationEntry]) ->
 /// Stores an entry, or replaces the one about the same query and page.
 fn put(data: &DataDir, rule: CurationRule, curator: &CuratorArgs) -> anyhow::Result<CurationEntry> {
     let until = curator.until.as_deref().map(parse_time).transpose()?;
-    let by = curator.by.clone().or_else(|| std::env::var("USER").ok()).filter(|by| !by.trim().is_empty());
-    let by = by.unwrap_or_else(|| "command line".into());
+    let by = user_name(curator.by.clone());
     let change = CurationChange { rule, until, by, at: SystemClock.now() };
     Ok(CurationStore::at(&data.models()).change(|records| records.put(change))?)
 }
 
+/// Returns the given name, or the name of the user.
+pub(crate) fn user_name(given: Option<String>) -> String {
+    let name = given.or_else(|| std::env::var("USER").ok()).filter(|name| !name.trim().is_empty());
+    name.unwrap_or_else(|| "command line".into())
+}
+
 /// Parses a day or a time.
-fn parse_time(text: &str) -> anyhow::Result<Timestamp> {
+pub(crate) fn parse_time(text: &str) -> anyhow::Result<Timestamp> {
     match parse_until(text) {
         Some(time) => Ok(time),
         None => bail!("`{text}` is not a time: write it as 2026-01-31 or 2026-01-31T12:00:00Z"),

@@ -2,7 +2,9 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use pharos_query::{CuratedBy, HitExplanation, QueryExplanation, ResultOptions, SearchRequest, SearchResponse};
+use pharos_query::{
+    CuratedBy, HitExplanation, QueryExplanation, ResultOptions, SearchRequest, SearchResponse,
+};
 
 use crate::cli::{Global, SearchArgs};
 use crate::{CommandOutcome, console, settings};
