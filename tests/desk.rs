@@ -92,7 +92,7 @@ fn the_setup_code_creates_the_first_operator_and_roles_limit_others() {
     let forged = "document.body.insertAdjacentHTML('beforeend', `<form id=f method=post action=/admin/crawl/pause>\
                   <input name=csrf value='${document.querySelector('[name=csrf]').value}'></form>`); f.submit()";
     browser.run(browser.driver.execute(forged, Vec::new()));
-    until("it is refused", || browser.text("main").contains("not change anything"));
+    until("it is refused", || browser.text("main").contains("Your role does not permit this"));
     browser.open(&format!("{home}/admin/actions"));
     let record = browser.texts("tbody tr").join("\n");
     for line in ["desk.forbidden", "<b>guest</b>", NAME, "127.0.0.1"] {

@@ -8,11 +8,13 @@
 
 mod common;
 
+mod api_keys;
 mod archives;
 mod bad_input;
 mod browser;
 mod cleaning;
 mod crawl;
+mod curation;
 mod desk;
 mod doctor;
 mod documents;

@@ -474,8 +474,8 @@ settings! {
         submissions: usize = 1_000,
         /// Submissions per hour allowed per client address; 0 means no limit.
         submit_rate: u32 = 20,
-        /// API keys, one of which a client must send (header API-Key, or Authorization: Bearer); an empty list opens
-        /// the API to all.
+        /// API keys, one of which a client must send (header API-Key, or Authorization: Bearer). Keys with name and
+        /// scope are on the page API keys of the desk. Without any key the API is open to all.
         api_keys: Vec<String> = Vec::new(),
         /// Average number of requests per second allowed per API key, in place of rate. 0 means no limit.
         key_rate: u32 = 100,

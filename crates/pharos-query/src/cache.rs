@@ -32,6 +32,7 @@ use pharos_text::vocabulary::Vocabulary;
 use self::history_results::HistoryCache;
 use self::responses::ResponseCache;
 use self::result_lists::ResultListCache;
+use crate::curation::active::ActiveCuration;
 use crate::rank::boost::RankingRules;
 use crate::rank::user_weight::ClickStamp;
 
@@ -46,6 +47,8 @@ pub(crate) struct ResponseState {
     pub(crate) words: Arc<Vocabulary>,
     pub(crate) clicks: ClickStamp,
     pub(crate) ranking: Arc<RankingRules>,
+    /// Decisions of operators.
+    pub(crate) curation: Arc<ActiveCuration>,
 }
 
 impl ResponseState {
@@ -55,6 +58,7 @@ impl ResponseState {
             && self.clicks == other.clicks
             && Arc::ptr_eq(&self.words, &other.words)
             && Arc::ptr_eq(&self.ranking, &other.ranking)
+            && Arc::ptr_eq(&self.curation, &other.curation)
     }
 }
 

@@ -13,6 +13,7 @@ use pharos_mining::CacheUse;
 
 use crate::cache::result_lists::{FacetCounts, ListKey, ListedResult, ResultList};
 use crate::cache::{QueryCaches, ResponseState, record_lookup};
+use crate::curation::active::{CuratedBy, QueryCuration};
 use crate::language::expression::Expression;
 use crate::language::filters::Age;
 use crate::rank::Ranker;
@@ -26,6 +27,9 @@ use crate::snippet::highlight::{Marker, mark_html};
 use crate::snippet::make_snippet;
 use crate::stage_timer::StageTimer;
 
+/// Maximum number of hidden pages in an explanation.
+const MAX_HIDDEN: usize = 20;
+
 /// Maximum number of values returned for each facet.
 const FACET_VALUES: usize = 10;
 
@@ -37,6 +41,7 @@ pub(crate) struct QueryExecution<'a> {
     pub(crate) retriever: Retriever<'a>,
     pub(crate) caches: &'a QueryCaches,
     pub(crate) state: &'a ResponseState,
+    pub(crate) curation: &'a QueryCuration<'a>,
     /// Results per page.
     pub(crate) size: usize,
 }
@@ -54,7 +59,10 @@ impl QueryExecution<'_> {
                 let stage = StageTimer::start();
                 let list = Arc::new(self.build_list(&found)?);
                 stage.stop("arrange");
-                self.caches.result_lists.insert(self.list_key(&response.generation), Arc::clone(&list));
+                // An explained list may be a preview, which no other page must continue.
+                if !self.request.explain {
+                    self.caches.result_lists.insert(self.list_key(&response.generation), Arc::clone(&list));
+                }
                 (list, Some(found))
             }
         };
@@ -142,11 +150,18 @@ impl QueryExecution<'_> {
             fold.add(&candidates, self.retriever.view)?;
             fold.finish()
         };
+        let pins = self.pinned_results()?;
+        let is_pinned = |page: PageId| pins.iter().any(|pin| pin.page == page);
+        let is_found = |pin: &&ListedResult| found.results.iter().any(|of| of.candidate.page == pin.page);
+        let added = pins.iter().filter(|pin| !is_found(pin)).count() as u64;
+        let results: Vec<FoldedResult> =
+            results.into_iter().filter(|folded: &FoldedResult| !is_pinned(folded.shown_page.page)).collect();
         let sites: Vec<SiteId> = results.iter().map(|folded| folded.shown_page.page.site()).collect();
         let options = self.request.options;
         let in_order = options.all || options.newest_first || self.expression.names_sites();
         let per_site = if in_order { 0 } else { self.retriever.query.per_site };
-        let placed = arrange(&sites, self.size, per_site).into_iter().map(|place| {
+        let first_room = self.size - pins.len() % self.size;
+        let placed = arrange(&sites, first_room, self.size, per_site).into_iter().map(|place| {
             let folded = &results[place.rank];
             ListedResult {
                 page: folded.shown_page.page,
@@ -154,11 +169,12 @@ impl QueryExecution<'_> {
                 duplicates: folded.duplicates(),
                 indented: place.indented,
                 more_from_site: place.more,
+                is_pinned: false,
             }
         });
         Ok(ResultList {
-            results: placed.collect(),
-            total: found.total,
+            results: pins.iter().copied().chain(placed).collect(),
+            total: found.total.saturating_add(added),
             total_is_exact: found.total_is_exact,
             is_partial: found.is_partial,
             is_relaxed: found.is_relaxed,
@@ -167,6 +183,29 @@ impl QueryExecution<'_> {
             state: self.state.clone(),
             facets: OnceLock::new(),
         })
+    }
+
+    /// Returns the pinned results that exist, in their order. Pins belong to the query alone: filters and another order
+    /// disable them.
+    fn pinned_results(&self) -> Result<Vec<ListedResult>, IndexError> {
+        if self.curation.pins.is_empty()
+            || self.request.options.newest_first
+            || !self.request.filters.is_empty()
+        {
+            return Ok(Vec::new());
+        }
+        let is_hidden = |page: &PageId| self.retriever.hidden.contains(page);
+        let pages = self.curation.pins.iter().map(|pin| pin.page).filter(|page| !is_hidden(page));
+        let existing = self.retriever.view.candidates(&pages.collect::<Vec<_>>())?;
+        let listed = existing.into_iter().flatten().map(|candidate| ListedResult {
+            page: candidate.page,
+            score: 1.0,
+            duplicates: 0,
+            indented: false,
+            more_from_site: 0,
+            is_pinned: true,
+        });
+        Ok(listed.collect())
     }
 
     /// Fills in the results of one page and returns their places in the index. Pages deleted meanwhile are left out.
@@ -210,16 +249,31 @@ impl QueryExecution<'_> {
             combine: self.retriever.rank.combine,
             weights: ScoreWeights::NAMES.into_iter().zip(weights.values()).collect(),
             candidates: found.scored,
+            hidden: self.hidden_pages(found)?,
         });
         let parts: HashMap<PageId, ScoreParts> =
             found.results.iter().map(|k| (k.candidate.page, k.parts)).collect();
         let evidence = self.retriever.view.evidence(shown, &found.query_words.terms)?;
         for ((hit, candidate), evidence) in response.hits.iter_mut().zip(shown).zip(&evidence) {
-            let Some(parts) = parts.get(&candidate.page) else { continue };
+            let pin = self.curation.pins.iter().find(|pin| pin.page == candidate.page);
+            let pinned = pin.filter(|_| hit.pinned).map(|pin| pin.by.clone());
+            let parts = parts.get(&candidate.page);
+            if parts.is_none() && pinned.is_none() {
+                continue;
+            }
             let words = ranker.explain_words(evidence);
-            hit.explanation = Some(HitExplanation { parts: parts.contributions(weights), words });
+            let parts = parts.map(|parts| parts.contributions(weights)).unwrap_or_default();
+            hit.explanation = Some(HitExplanation { parts, words, pinned });
         }
         Ok(())
+    }
+
+    /// Returns who hid pages that match the query.
+    fn hidden_pages(&self, found: &RankedResults) -> Result<Vec<CuratedBy>, IndexError> {
+        let Some(query) = &found.index_query else { return Ok(Vec::new()) };
+        let pages = self.retriever.hidden_matches(query, MAX_HIDDEN)?;
+        let hidden = self.curation.hidden.iter().filter(|hidden| pages.contains(&hidden.page));
+        Ok(hidden.map(|hidden| hidden.by.clone()).collect())
     }
 
     /// Counts results by site, language, file type, category and time. `matches` are all matches, if they have been
@@ -267,6 +321,7 @@ fn build_hit(stored: StoredPage, listed: &ListedResult, words: &Marker) -> Searc
         duplicates: listed.duplicates,
         more_from_site: listed.more_from_site,
         indented: listed.indented,
+        pinned: listed.is_pinned,
         cached_url: fields.archive.then(|| format!("/snapshot/{page}")),
         url: fields.url,
         sitelinks: Vec::new(),

@@ -31,11 +31,12 @@
 //!
 //! # Modules
 //! `service` the service · `learning` logs, clicks, suggestions, related queries · `processor` one query · `language` parser, expressions, filters, intent · `retrieval` candidates, scoring, folding, arrangement · `rank` models
-//! and features · `cache` responses, result lists, history results · `snippet` excerpts and highlighting · `assist`
+//! and features · `curation` pinned and hidden results, notices, synonyms · `cache` responses, result lists, history results · `snippet` excerpts and highlighting · `assist`
 //! suggestions and corrections · `evaluate` runs on test collections, resistance to spam.
 
 pub mod assist;
 pub mod cache;
+pub mod curation;
 pub mod evaluate;
 mod execution;
 pub mod language;
@@ -52,6 +53,7 @@ mod stage_timer;
 mod testing;
 
 pub use assist::suggestion_sources::{Suggestion, SuggestionOrigin, SuggestionSources};
+pub use curation::active::{CuratedBy, ResultNotice};
 pub use evaluate::retrieval_evaluation::RetrievalEvaluation;
 pub use language::filters::{Age, Filters};
 pub use language::intent::QueryKind;

@@ -1,5 +1,6 @@
 //! Query processing: parse, retrieve, arrange, respond.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,8 +16,12 @@ use crate::assist::correction::Corrector;
 use crate::assist::suggestion_sources::SuggestionSources;
 use crate::cache::responses::ResponseKey;
 use crate::cache::{QueryCaches, ResponseState, record_lookup};
+use crate::curation::active::CuratedBy;
+use crate::curation::records::CurationRecords;
+use crate::curation::watched::WatchedCuration;
 use crate::execution::QueryExecution;
 use crate::language::expression::Expression;
+use crate::language::filters::Filters;
 use crate::language::parse::parse;
 use crate::rank::boost::RankingRules;
 use crate::rank::user_weight::{ClickRules, Clicks};
@@ -53,6 +58,7 @@ pub struct QueryProcessor {
     suggestions: ArcSwap<SuggestionSources>,
     /// Loads suggestions when they are first needed.
     load_suggestions: Option<Box<LoadSuggestions>>,
+    curation: WatchedCuration,
     pub(crate) caches: QueryCaches,
 }
 
@@ -84,6 +90,7 @@ impl QueryProcessor {
             correct: config.correct.clone(),
             suggestions: ArcSwap::default(),
             load_suggestions: None,
+            curation: WatchedCuration::default(),
             caches: QueryCaches::new(config.cache.memory.bytes()),
         }
     }
@@ -91,6 +98,40 @@ impl QueryProcessor {
     /// Replaces the clock.
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
+    }
+
+    /// Applies the decisions of operators that are stored in the directory of models, and follows their changes.
+    pub fn with_curation(self, models: &Path) -> Self {
+        Self { curation: WatchedCuration::open(models, self.clock.now()), ..self }
+    }
+
+    /// Applies changed decisions of operators at once, instead of within a second.
+    pub fn reload_curation(&self) {
+        self.curation.reload(self.clock.now());
+    }
+
+    /// Runs a search as if `records` were the decisions of operators. Nothing is cached.
+    pub fn preview(
+        &self,
+        request: &SearchRequest,
+        records: &CurationRecords,
+    ) -> Result<SearchResponse, QueryError> {
+        let started = Instant::now();
+        let request = SearchRequest { explain: true, ..request.clone() };
+        let mut prepared = self.prepare(&request, self.query.max_length, self.index.view()?);
+        prepared.state.curation = Arc::new(self.curation.compile(records, self.clock.now()));
+        self.respond(&request, prepared, started)
+    }
+
+    /// Returns who hid a page from the results of all queries.
+    pub fn hidden_by(&self, page: PageId) -> Option<CuratedBy> {
+        self.curation.current(self.clock.now()).hidden_by(page).cloned()
+    }
+
+    /// Returns whether each page is searchable.
+    pub fn are_searchable(&self, pages: &[PageId]) -> Result<Vec<bool>, QueryError> {
+        let candidates = self.index.view()?.candidates(pages)?;
+        Ok(candidates.iter().map(Option::is_some).collect())
     }
 
     /// Loads suggestions with `load` when they are first needed.
@@ -213,11 +254,18 @@ impl QueryProcessor {
         self.run_with_limit(request, self.query.max_length)
     }
 
-    /// Returns pages similar to a page, best first. Like the operator `related:`, but for URLs of any length.
-    pub fn similar(&self, url: &PageUrl, size: usize) -> Result<SearchResponse, QueryError> {
+    /// Returns pages similar to a page, best first, of the sites `within` if there are any. Like the operator `related:`,
+    /// but for URLs of any length.
+    pub fn similar(
+        &self,
+        url: &PageUrl,
+        size: usize,
+        within: Vec<String>,
+    ) -> Result<SearchResponse, QueryError> {
         let text = format!("related:\"{url}\"");
         let length = text.chars().count();
-        self.run_with_limit(&SearchRequest { size, ..SearchRequest::new(text) }, length)
+        let filters = Filters { within, ..Filters::default() };
+        self.run_with_limit(&SearchRequest { size, filters, ..SearchRequest::new(text) }, length)
     }
 
     /// Runs a search whose text is limited to `length` characters.
@@ -272,6 +320,7 @@ impl QueryProcessor {
             words: self.index.vocabulary(),
             clicks: clicks.stamp(&text),
             ranking: self.ranking(),
+            curation: self.curation.current(self.clock.now()),
         };
         let query = QueryKey::new(&text, &request.filters, request.options);
         let (page, size) = (request.page.max(1), self.page_size(request));
@@ -312,7 +361,9 @@ impl QueryProcessor {
         let PreparedQuery { text, query, size, page, view, clicks, state, .. } = prepared;
         let stage = StageTimer::start();
         let analyser = Analyser::with_vocabulary(Arc::clone(&state.words));
-        let typed = parse(text, &analyser);
+        let mut typed = parse(text, &analyser);
+        state.curation.rewrite(&mut typed, &analyser);
+        let curation = state.curation.for_query(text);
         stage.stop("understand");
         let mut response = SearchResponse {
             query: text.clone(),
@@ -320,6 +371,7 @@ impl QueryProcessor {
             generation: state.generation.clone(),
             total_is_exact: true,
             page: *page,
+            notice: curation.notice.cloned(),
             ..SearchResponse::default()
         };
         if !typed.is_empty() {
@@ -328,10 +380,12 @@ impl QueryProcessor {
             let expression = Expression::all(parts);
             let until = started.checked_add(self.query.time);
             let retriever = self.retriever(&**view, &analyser, clicks, &state.ranking);
-            let retriever = Retriever { until, state: Some(state), today: state.day, ..retriever };
+            let hidden: Vec<PageId> = curation.hidden.iter().map(|hidden| hidden.page).collect();
+            let (hidden, today) = (hidden.as_slice(), state.day);
+            let retriever = Retriever { until, state: Some(state), today, hidden, ..retriever };
             let (caches, size) = (&self.caches, *size);
-            let expression = &expression;
-            QueryExecution { request, query, expression, retriever, caches, state, size }
+            let (expression, curation) = (&expression, &curation);
+            QueryExecution { request, query, expression, retriever, caches, state, curation, size }
                 .fill(&mut response)?;
         }
         // A narrow selection of filters is not a misspelling.
@@ -445,6 +499,7 @@ impl QueryProcessor {
             query: &self.query,
             rank: &ranking.rank,
             boosts: &ranking.boosts,
+            hidden: &[],
             clicks,
             today: self.today(),
             until: None,
@@ -535,7 +590,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::language::filters::{Age, Filters};
+    use crate::language::filters::Age;
     use crate::testing::open_index;
     use pharos_core::{LibraryPosition, LibraryPositions};
     use pharos_index::{IndexChange, IndexDocument};
@@ -713,7 +768,7 @@ mod tests {
             ("http://b.example/3", "Tea", "nothing of the kind"),
         ]);
         let urls = |url: &str| -> Vec<String> {
-            let response = search.similar(&PageUrl::parse(url).unwrap(), 10).unwrap();
+            let response = search.similar(&PageUrl::parse(url).unwrap(), 10, Vec::new()).unwrap();
             response.hits.into_iter().map(|hit| hit.url).collect()
         };
         assert_eq!(urls(&long), ["http://b.example/2"]);

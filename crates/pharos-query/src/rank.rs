@@ -45,6 +45,9 @@ use crate::language::intent::QueryKind;
 /// Additional weight of a word in its exact form; measured in [`pharos_text::analyser::stem`].
 pub(crate) const EXACT_FORM_BONUS: f32 = 0.25;
 
+/// Weight of a synonym relative to the typed word.
+pub(crate) const SYNONYM_WEIGHT: f32 = 0.5;
+
 /// The occurrences of the query words on a page.
 type WordsOnPage<'e> = SmallVec<[WordOccurrences<'e>; 4]>;
 
@@ -53,6 +56,10 @@ type WordsOnPage<'e> = SmallVec<[WordOccurrences<'e>; 4]>;
 pub struct WordScore {
     /// The word.
     pub word: String,
+    /// The synonym that occurs on the page in place of the word, and the words of the query that it replaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub synonym: Option<SynonymMatch>,
     /// Number of pages that contain the word.
     pub pages: u64,
     /// Inverse document frequency weight of the word.
@@ -61,6 +68,15 @@ pub struct WordScore {
     pub times: f64,
     /// BM25 score of the word, before the total is mapped to 0–1.
     pub score: f64,
+}
+
+/// A synonym on a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SynonymMatch {
+    /// The synonym.
+    pub text: String,
+    /// The words of the query that it replaces.
+    pub synonym_of: String,
 }
 
 /// The scorer of the pages for one query.
@@ -106,8 +122,9 @@ impl Ranker<'_> {
             positions: &found.positions,
         });
         let placed_words: SmallVec<[PlacedWord<'_>; 4]> = placed_words.collect();
-        // A single word has full proximity if it occurs.
-        let single_word = if found.iter().any(|word| !word.positions.is_empty()) { 1.0 } else { 0.0 };
+        // A single word has full proximity if it occurs as typed.
+        let occurring = found.iter().filter(|word| !word.positions.is_empty());
+        let single_word = occurring.map(|word| word.weight).fold(0.0, f64::max);
         ScoreParts {
             words: page.cosine.unwrap_or_else(|| self.words_part(page.evidence, &found)),
             near: proximity::nearness(&placed_words, single_word),
@@ -120,7 +137,7 @@ impl Ranker<'_> {
         }
     }
 
-    fn words_on_page<'e>(&self, page: &'e Evidence) -> WordsOnPage<'e> {
+    fn words_on_page<'e>(&'e self, page: &'e Evidence) -> WordsOnPage<'e> {
         self.query_words.words.iter().map(|word| word.occurrences_on(page)).collect()
     }
 
@@ -131,12 +148,13 @@ impl Ranker<'_> {
                 let lengths = PageLengths { page: f64::from(page.length), longest: self.config.longest };
                 let weight = |(word, found): (&QueryWord, &WordOccurrences<'_>)| {
                     let occurrences = basic_weight::occurrences_weight(&found.times);
-                    basic_weight::basic_weight(
-                        occurrences,
-                        lengths,
-                        self.query_words.pages,
-                        word.statistics.with_word,
-                    )
+                    found.weight
+                        * basic_weight::basic_weight(
+                            occurrences,
+                            lengths,
+                            self.query_words.pages,
+                            word.statistics.with_word,
+                        )
                 };
                 let weights: Vec<f64> = self.query_words.words.iter().zip(found).map(weight).collect();
                 self.shape.weight(&weights)
@@ -171,7 +189,7 @@ impl Ranker<'_> {
         let exact = word.exact_occurrences_on(page).map_or(0.0, |exact| self.zone_weighted(&exact.times));
         let saturated = bm25.term_frequency_factor(times, length)
             + f64::from(EXACT_FORM_BONUS) * bm25.term_frequency_factor(exact, length);
-        (times, word.weight * bm25.query_frequency_factor(word.times) * saturated)
+        (times, found.weight * word.weight * bm25.query_frequency_factor(word.times) * saturated)
     }
 
     /// Returns the contribution of each query word to the score of a page.
@@ -179,7 +197,8 @@ impl Ranker<'_> {
         let explain = |(word, found): (&QueryWord, &WordOccurrences<'_>)| {
             let (times, score) = self.bm25_word_score(word, page, found);
             let (pages, weight) = (word.statistics.with_word as u64, word.weight);
-            WordScore { word: word.word.clone(), pages, weight, times, score }
+            let synonym = found.synonym.cloned();
+            WordScore { word: word.word.clone(), synonym, pages, weight, times, score }
         };
         self.query_words.words.iter().zip(&self.words_on_page(page)).map(explain).collect()
     }
@@ -199,7 +218,8 @@ impl Ranker<'_> {
         let (mut total_weight, mut found_weight) = (0.0, 0.0);
         for (word, found) in self.query_words.words.iter().zip(found) {
             total_weight += word.weight;
-            found_weight += if found.times[zone as usize] > 0.0 { word.weight } else { 0.0 };
+            let is_there = found.times[zone as usize] > 0.0;
+            found_weight += if is_there { found.weight * word.weight } else { 0.0 };
         }
         if total_weight > 0.0 { found_weight / total_weight } else { 0.0 }
     }

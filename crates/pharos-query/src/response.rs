@@ -8,6 +8,7 @@ use pharos_mining::CacheUse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::curation::active::{CuratedBy, ResultNotice};
 use crate::language::intent::QueryKind;
 use crate::rank::WordScore;
 use crate::rank::combine::Contribution;
@@ -45,6 +46,10 @@ pub struct SearchResponse {
     /// Number of the last result page, once it is known.
     #[schema(required)]
     pub last_page: Option<usize>,
+    /// A text that the operator shows above the results of this query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub notice: Option<ResultNotice>,
     /// The results of this page.
     pub hits: Vec<SearchHit>,
     /// Other queries to try.
@@ -104,6 +109,8 @@ pub struct QueryExplanation {
     pub weights: BTreeMap<&'static str, f64>,
     /// Number of candidates scored in the second stage.
     pub candidates: usize,
+    /// Operators who hid matching pages, and the times. The URLs of these pages are visible on the desk only.
+    pub hidden: Vec<CuratedBy>,
 }
 
 /// An explanation of the score of a result.
@@ -114,6 +121,10 @@ pub struct HitExplanation {
     pub parts: Vec<Contribution>,
     /// BM25 score of each query word.
     pub words: Vec<WordScore>,
+    /// Operator who pinned the result to this query, and the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub pinned: Option<CuratedBy>,
 }
 
 /// One result.
@@ -155,6 +166,8 @@ pub struct SearchHit {
     pub indented: bool,
     /// Important pages of the site, if the query names the site and this is its home page.
     pub sitelinks: Vec<Sitelink>,
+    /// `true` if an operator has pinned the page to this query.
+    pub pinned: bool,
     /// Explanation of the score, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -27,7 +27,8 @@ pub struct SearchService {
 }
 
 impl SearchService {
-    /// Opens the service. `models` is the directory of the phrase indexes written by builds.
+    /// Opens the service. `models` is the directory of the phrase indexes written by builds, and of the decisions of
+    /// operators.
     ///
     /// With logs for a server, a thread reads and follows the logs; until it has read them, queries are answered
     /// without clicks and related queries. With logs for a command, the logs are read at once, and suggestions are loaded
@@ -39,7 +40,7 @@ impl SearchService {
         let is_server = logs.is_server();
         let models = SuggestionModels { dir: models.to_path_buf(), config: config.suggest.clone() };
         let learning = Arc::new(LearningState::new(logs));
-        let mut processor = QueryProcessor::new(index, config);
+        let mut processor = QueryProcessor::new(index, config).with_curation(&models.dir);
         if !is_server {
             let (models, learning) = (models.clone(), Arc::clone(&learning));
             processor = processor.with_suggestions_on_demand(Box::new(move |view| {

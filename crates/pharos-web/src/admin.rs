@@ -3,8 +3,9 @@
 //! ```text
 //! request ─▶ gate::check_client   desk enabled, address allowed, operator file readable
 //!         ─▶ gate::require_login  a session; otherwise redirect to login (login.rs) or, without operators, setup (setup.rs)
+//!         ─▶ permissions::permits a role that permits the route (permissions.rs)
 //!         ─▶ a page               DeskFrame around a template (frame.rs, pages/)
-//!         ─▶ an action            Action: a form with CSRF token from an operator with write permission (action.rs),
+//!         ─▶ an action            Action: a form with CSRF token from an operator (action.rs),
 //!                                 written to the action log (action_log/)
 //! ```
 //!
@@ -40,27 +41,29 @@
 //! }
 //! ```
 //!
-//! Both are added to the route table in `pages.rs`, and the page to the navigation in `frame.rs`.
+//! Both are added to the route table in `pages.rs` and to the rules in `permissions.rs`, and the page to the navigation in
+//! `frame.rs`.
 //!
 //! # Invariants
 //! * Without a session only the login and setup pages are served; all other URLs return 403.
-//! * Nothing is changed by a GET, without the session's token, for another site, or by a read-only operator.
+//! * Nothing is changed by a GET, without the session's token, for another site, or by an operator whose role does not permit it.
 //! * Every change, and every refusal by access control or by the engine, is written to the action log.
 
 mod action;
 mod action_log;
-mod desk_dir;
+pub(crate) mod desk_dir;
 mod form;
 mod frame;
 mod gate;
 mod login;
 mod login_limits;
 mod messages;
-mod operators;
+pub(crate) mod operators;
 mod pages;
 mod password;
+mod permissions;
 mod sampler;
-mod secret;
+pub(crate) mod secret;
 mod session;
 mod settings;
 mod setup;

@@ -7,14 +7,16 @@
 //! stats.rs     size of the collection      formats.rs   results as RSS, CSV and SearXNG JSON
 //! params.rs    declared parameters         problem.rs   errors (RFC 9457)
 //! api_keys.rs  authentication              cors.rs      cross-origin access
+//! key_store.rs keys as objects
 //! openapi.rs   OpenAPI document            guide.rs     the document as a page, translations.rs in Chinese
 //! ```
 
-mod api_keys;
+pub(crate) mod api_keys;
 mod click;
 mod cors;
 mod formats;
 mod guide;
+pub mod key_store;
 mod openapi;
 mod page;
 mod params;
@@ -33,6 +35,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, post};
 use pharos_core::Config;
+use pharos_store::DataDir;
 
 use self::api_keys::ApiKeys;
 pub(crate) use self::cors::allow_origins;
@@ -74,15 +77,21 @@ pub(crate) struct ApiState {
     pub(crate) submissions: RateLimit<IpAddr>,
     stats: stats::StatsCache,
     pub(crate) keys: ApiKeys,
-    document: OpenApiDocument,
+    /// The OpenAPI document without and with keys.
+    documents: [OpenApiDocument; 2],
 }
 
 impl ApiState {
-    pub(crate) fn new(config: &Config) -> Self {
-        let keys = ApiKeys::new(&config.web.api_keys);
-        let document = OpenApiDocument::new(config);
+    pub(crate) fn new(config: &Config, data: &DataDir) -> Self {
+        let keys = ApiKeys::new(&config.web.api_keys, data);
+        let documents = [OpenApiDocument::new(false), OpenApiDocument::new(true)];
         let per_hour = config.web.submit_rate;
         let submissions = RateLimit::new(per_hour, Duration::from_secs(3600), per_hour);
-        Self { submissions, stats: stats::StatsCache::default(), keys, document }
+        Self { submissions, stats: stats::StatsCache::default(), keys, documents }
+    }
+
+    /// Returns the OpenAPI document.
+    fn document(&self) -> &OpenApiDocument {
+        &self.documents[usize::from(self.keys.are_required())]
     }
 }

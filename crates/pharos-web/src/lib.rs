@@ -50,6 +50,7 @@ mod state;
 mod testing;
 
 pub use admin::{DeskSettingsError, SETUP_CODE_VARIABLE, check_desk};
+pub use api::key_store as api_keys;
 pub use server::metrics::{Metrics, MetricsError, install_metrics};
 pub use server::router::router;
 pub use server::{listen, serve};

@@ -138,6 +138,12 @@ messages! { Messages {
     seconds: "{} s", "{} 秒";
     understood: "Interpretation of the query", "对查询的理解";
     results: "Results", "搜索结果";
+    notice: "Notice", "提示";
+    more: "More", "详情";
+    pinned: "Pinned", "置顶";
+    pinned_by: "Pinned by {} on {}", "由 {} 于 {} 置顶";
+    hidden_by: "A page is hidden by {} since {}", "有一个网页由 {} 于 {} 隐藏";
+    synonym_of: "{}: synonym of {}", "{}：{} 的同义词";
     filters: "Filters", "筛选";
     any_time: "Any time", "时间不限";
     time_day: "Past day", "一天内";

@@ -147,6 +147,9 @@ pub async fn serve(
         watching.abort();
     }
     app.service().search.stop();
+    if let Err(error) = app.api().keys.store.flush() {
+        tracing::warn!(%error, "cannot write the usage of API keys");
+    }
     Ok(())
 }
 

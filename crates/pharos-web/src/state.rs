@@ -64,7 +64,7 @@ impl AppState {
         desk.count_queries(pool.queue_length());
         Ok(Self(Arc::new(AppStateInner {
             request_limits: RequestLimits::from_config(&service.config.web),
-            api: api::ApiState::new(&service.config),
+            api: api::ApiState::new(&service.config, &service.data),
             renderer: ViewRenderer::start(&service.config.web)?,
             desk,
             pool,
@@ -152,10 +152,15 @@ impl AppState {
         self.0.service.search.log_response(&client, source, product, request, response)
     }
 
-    /// Returns pages similar to one.
-    pub(crate) async fn similar(&self, url: PageUrl, size: usize) -> Result<SearchResponse, ServiceError> {
+    /// Returns pages similar to one, of the sites `within` if there are any.
+    pub(crate) async fn similar(
+        &self,
+        url: PageUrl,
+        size: usize,
+        within: Vec<String>,
+    ) -> Result<SearchResponse, ServiceError> {
         self.run_blocking(move |service| {
-            let answer = service.search.processor().similar(&url, size)?;
+            let answer = service.search.processor().similar(&url, size, within)?;
             // The query was not typed by a user: there is nothing to correct.
             Ok(SearchResponse { corrected: None, ..answer })
         })

@@ -1,10 +1,12 @@
 //! Command-line arguments.
 
+mod curate;
 mod eval;
 mod graph;
 mod health;
 mod help;
 mod index;
+mod keys;
 mod log;
 mod manual;
 mod words;
@@ -13,11 +15,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use curate::*;
 pub(crate) use eval::*;
 pub(crate) use graph::*;
 pub(crate) use health::*;
 pub(crate) use help::*;
 pub(crate) use index::*;
+pub(crate) use keys::*;
 pub(crate) use log::*;
 pub(crate) use manual::*;
 pub(crate) use words::*;
@@ -123,6 +127,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: WordsCommand,
     },
+    /// Manage pinned and hidden results, notices and synonyms
+    ///
+    /// Changes take effect within a second, also in running servers.
+    Curate {
+        #[command(subcommand)]
+        command: CurateCommand,
+    },
     /// Analyse the link graph: ranks, hubs, neighbours
     Graph {
         #[command(subcommand)]
@@ -149,6 +160,13 @@ pub(crate) enum Command {
     },
     /// Show numbers of pages, sites and bytes
     Stats,
+    /// Manage the keys of programs that use the API
+    ///
+    /// Changes take effect within a second, also in running servers.
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
+    },
     /// Print all settings with values, defaults and meanings
     Config,
     /// Generate the manual pages

@@ -93,6 +93,7 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         Command::Clean(args) => commands::search::clean::run(global, args),
         Command::Segment(args) => commands::search::segment::run(global, args),
         Command::Words { command } => commands::search::words::run(global, command),
+        Command::Curate { command } => commands::search::curate::run(global, command),
         Command::Graph { command } => commands::insight::graph::run(global, command),
         Command::Dedup { command } => commands::insight::dedup::run(global, command),
         Command::Log { command } => commands::insight::log::run(global, command),
@@ -117,6 +118,7 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         }
         Command::Eval { command: EvalCommand::Spam } => commands::insight::eval_spam::run(global),
         Command::Stats => commands::insight::stats::run(global),
+        Command::Keys { command } => commands::maintenance::keys::run(global, command),
         Command::Config => commands::start::config::run(global),
         Command::Man(args) => commands::maintenance::man::run(&args),
         Command::Completions(args) => commands::maintenance::completions::run(&args),

@@ -91,7 +91,12 @@ fn estimate_bytes(answer: &SearchResponse) -> usize {
     };
     let of_value = |value: &FacetValue| size_of::<FacetValue>() + value.value.len();
     let texts = [&answer.query, &answer.understood, &answer.generation];
+    let notice = answer
+        .notice
+        .as_ref()
+        .map_or(0, |notice| notice.text.len() + notice.link.as_ref().map_or(0, String::len));
     size_of::<SearchResponse>()
+        + notice
         + texts.into_iter().chain(&answer.suggestions).map(String::len).sum::<usize>()
         + answer.hits.iter().map(of_hit).sum::<usize>()
         + answer.facets.values().flatten().map(of_value).sum::<usize>()

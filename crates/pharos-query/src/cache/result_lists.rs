@@ -45,6 +45,7 @@ pub(crate) struct ListedResult {
     pub(crate) duplicates: u64,
     pub(crate) indented: bool,
     pub(crate) more_from_site: u64,
+    pub(crate) is_pinned: bool,
 }
 
 /// The key of a list.

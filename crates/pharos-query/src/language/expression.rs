@@ -4,11 +4,12 @@ use std::fmt;
 
 use pharos_core::{PageId, PageUrl, SiteId};
 use pharos_index::{PageLabel, PagePart, Query};
-use pharos_text::analyser::stop_words::is_stop_word;
-use pharos_text::is_han;
+use pharos_text::{Analyser, is_han};
 
+use crate::curation::stop_words::StopWords;
+use crate::curation::synonyms::SynonymSets;
 use crate::language::parse::MAX_TERMS;
-use crate::language::term::{IsIndexed, QueryTerm};
+use crate::language::term::{IsIndexed, QueryTerm, Synonym, phrase_of};
 
 /// A parsed query.
 #[derive(Clone, Debug, PartialEq)]
@@ -233,7 +234,7 @@ impl Expression {
     fn has_content_words(&self) -> bool {
         match self {
             Self::All(conditions) | Self::Any(conditions) => conditions.iter().any(Self::has_content_words),
-            Self::Words(terms) => terms.iter().any(|term| !is_stop_word(&term.word)),
+            Self::Words(terms) => terms.iter().any(|term| !term.is_stop_word()),
             Self::Phrase(_) | Self::In(..) => true,
             _ => false,
         }
@@ -252,9 +253,46 @@ impl Expression {
                 conditions.iter().for_each(|part| part.add_terms(out, with_stop_words));
             }
             Self::Words(terms) => {
-                out.extend(terms.iter().filter(|term| with_stop_words || !is_stop_word(&term.word)));
+                out.extend(terms.iter().filter(|term| with_stop_words || !term.is_stop_word()));
             }
             Self::Phrase(terms) | Self::In(_, terms) => out.extend(terms),
+            _ => {}
+        }
+    }
+
+    /// Marks additional stop words. Quoted words are always required.
+    pub(crate) fn mark_stop_words(&mut self, stop_words: &StopWords) {
+        match self {
+            Self::All(conditions) | Self::Any(conditions) => {
+                conditions.iter_mut().for_each(|part| part.mark_stop_words(stop_words));
+            }
+            Self::Words(terms) => {
+                terms.iter_mut().for_each(|term| term.is_own_stop_word = stop_words.contains(&term.word));
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds synonyms to words. Quoted and excluded words have none.
+    pub(crate) fn add_synonyms(&mut self, sets: &SynonymSets, analyser: &Analyser) {
+        match self {
+            Self::All(conditions) => {
+                let mut run = Vec::new();
+                for part in conditions {
+                    match part {
+                        Self::Words(terms) => run.extend(terms),
+                        part => {
+                            add_to_run(&mut std::mem::take(&mut run), sets, analyser);
+                            part.add_synonyms(sets, analyser);
+                        }
+                    }
+                }
+                add_to_run(&mut run, sets, analyser);
+            }
+            Self::Any(conditions) => {
+                conditions.iter_mut().for_each(|part| part.add_synonyms(sets, analyser));
+            }
+            Self::Words(terms) => add_to_run(&mut terms.iter_mut().collect::<Vec<_>>(), sets, analyser),
             _ => {}
         }
     }
@@ -290,7 +328,7 @@ struct LoweringContext<'a> {
 impl LoweringContext<'_> {
     /// Translates words, without stop words if these are optional.
     fn term_queries(&self, terms: &[QueryTerm]) -> impl Iterator<Item = Query> {
-        let counted = terms.iter().filter(|term| self.with_stop_words || !is_stop_word(&term.word));
+        let counted = terms.iter().filter(|term| self.with_stop_words || !term.is_stop_word());
         counted.map(|term| {
             if self.split_unknown {
                 term.to_split_query(self.is_indexed)
@@ -309,14 +347,33 @@ fn alternatives(query: Query) -> Vec<Query> {
     }
 }
 
-fn phrase_of(terms: &[QueryTerm], is_indexed: IsIndexed<'_>) -> Vec<(usize, String)> {
-    let first = terms.first().map_or(0, QueryTerm::position);
-    let positions = terms.iter().flat_map(|term| term.phrase_terms(is_indexed));
-    positions.map(|(at, term)| (at - first, term)).collect()
+/// Adds synonyms to consecutive words of a query.
+///
+/// A synonym of several words is added to each of them: (a ∨ s) ∧ (b ∨ s) equals (a ∧ b) ∨ s.
+fn add_to_run(run: &mut [&mut QueryTerm], sets: &SynonymSets, analyser: &Analyser) {
+    let mut at = 0;
+    while at < run.len() {
+        let rest: Vec<&QueryTerm> = run[at..].iter().map(|term| &**term).collect();
+        let Some((length, texts)) = sets.find(&rest) else {
+            at += 1;
+            continue;
+        };
+        let of = join_typed(rest[..length].iter().copied());
+        let synonyms = texts.into_iter().map(|text| Synonym {
+            text: text.to_string(),
+            of: of.clone(),
+            terms: QueryTerm::parse_all(text, analyser),
+        });
+        let synonyms: Vec<Synonym> = synonyms.filter(|synonym| !synonym.terms.is_empty()).collect();
+        for term in &mut run[at..at + length] {
+            term.synonyms.clone_from(&synonyms);
+        }
+        at += length;
+    }
 }
 
 /// Joins words as typed, with spaces except between Han characters.
-fn join_typed(terms: &[QueryTerm]) -> String {
+fn join_typed<'t>(terms: impl IntoIterator<Item = &'t QueryTerm>) -> String {
     let mut text = String::new();
     for term in terms {
         let is_one = text.ends_with(is_han) && term.typed.starts_with(is_han);

@@ -26,6 +26,8 @@ pub struct Filters {
     pub category: Option<String>,
     /// Maximum age.
     pub time: Option<Age>,
+    /// Sites that the client may see, with their subdomains; empty for all.
+    pub within: Vec<String>,
 }
 
 /// The maximum age of a page, by the date it states.
@@ -88,10 +90,20 @@ impl Filters {
             label(PageLabel::Format, &self.format),
             label(PageLabel::Category, &self.category),
             self.time.map(|age| Expression::After(today - age.days())),
+            self.within_expression(),
         ]
         .into_iter()
         .flatten()
         .collect()
+    }
+}
+
+impl Filters {
+    /// Returns the condition that a page belongs to one of the permitted sites.
+    fn within_expression(&self) -> Option<Expression> {
+        let mut sites = self.within.iter().map(|site| Expression::Site(site.clone()));
+        let first = sites.next()?;
+        Some(sites.fold(first, Expression::or))
     }
 }
 
@@ -108,6 +120,9 @@ impl fmt::Display for Filters {
             if let Some(value) = value {
                 write!(f, "\n{name}:{value:?}")?;
             }
+        }
+        if !self.within.is_empty() {
+            write!(f, "\nwithin:{:?}", self.within)?;
         }
         self.time.map_or(Ok(()), |age| write!(f, "\ntime:{}", age.name()))
     }

@@ -2,11 +2,12 @@
 
 use pharos_index::Query;
 use pharos_text::analyser::stem::stem_term;
+use pharos_text::analyser::stop_words::is_stop_word;
 use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::WordKind;
 use pharos_text::{Analyser, Token, is_han, normalise};
 
-use crate::rank::EXACT_FORM_BONUS;
+use crate::rank::{EXACT_FORM_BONUS, SYNONYM_WEIGHT};
 
 /// Returns `true` if all generations were segmented with a word of the vocabulary.
 pub(crate) type IsIndexed<'a> = &'a dyn Fn(&str, WordKind) -> bool;
@@ -24,6 +25,51 @@ pub(crate) struct QueryTerm {
     position: usize,
     /// Parts with positions relative to its start; empty if it is indivisible. Every index contains the parts.
     parts: Vec<(usize, String)>,
+    /// An additional stop word of the installation.
+    pub(crate) is_own_stop_word: bool,
+    pub(crate) synonyms: Vec<Synonym>,
+}
+
+/// A synonym of a query word.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Synonym {
+    /// The synonym as text.
+    pub(crate) text: String,
+    /// The words of the query that it replaces.
+    pub(crate) of: String,
+    /// Its terms, which must occur together.
+    pub(crate) terms: Vec<QueryTerm>,
+}
+
+impl Synonym {
+    /// Translates the synonym to a query with a lower weight, where the index supports weights.
+    fn to_query(&self, is_indexed: IsIndexed<'_>) -> Query {
+        match self.terms.as_slice() {
+            [term] => match term.typed_query(is_indexed) {
+                Query::Word(word) => Query::Forms(vec![(SYNONYM_WEIGHT, word)]),
+                Query::Forms(forms) => Query::Forms(
+                    forms.into_iter().map(|(weight, word)| (SYNONYM_WEIGHT * weight, word)).collect(),
+                ),
+                query => query,
+            },
+            terms => Query::Phrase(phrase_of(terms, is_indexed)),
+        }
+    }
+
+    /// Returns its variants in pages, each as terms with relative positions.
+    pub(crate) fn variants(&self, is_indexed: IsIndexed<'_>) -> Vec<Vec<(usize, String)>> {
+        match self.terms.as_slice() {
+            [term] => term.variants(is_indexed).0,
+            terms => vec![phrase_of(terms, is_indexed)],
+        }
+    }
+}
+
+/// Returns terms and relative positions of words that must occur together.
+pub(crate) fn phrase_of(terms: &[QueryTerm], is_indexed: IsIndexed<'_>) -> Vec<(usize, String)> {
+    let first = terms.first().map_or(0, QueryTerm::position);
+    let positions = terms.iter().flat_map(|term| term.phrase_terms(is_indexed));
+    positions.map(|(at, term)| (at - first, term)).collect()
 }
 
 /// Presence of the whole word in the index, wherever it occurs on a page.
@@ -75,7 +121,8 @@ impl QueryTerm {
         } else {
             WholeTerm::Never
         };
-        Self { typed, word, term, whole, position, parts }
+        let (is_own_stop_word, synonyms) = (false, Vec::new());
+        Self { typed, word, term, whole, position, parts, is_own_stop_word, synonyms }
     }
 
     /// Returns its position in the typed text.
@@ -83,14 +130,40 @@ impl QueryTerm {
         self.position
     }
 
-    /// Returns the words to highlight: the word, and the parts of a name like Node.js.
-    pub(crate) fn highlight_words(&self) -> impl Iterator<Item = &str> {
-        let parts = if self.word.contains(is_han) { &[] } else { self.parts.as_slice() };
-        std::iter::once(self.word.as_str()).chain(parts.iter().map(|(_, part)| part.as_str()))
+    /// Returns `true` if the query may drop the word.
+    pub(crate) fn is_stop_word(&self) -> bool {
+        self.is_own_stop_word || is_stop_word(&self.word)
     }
 
-    /// Translates the term to a query anywhere on the page.
+    /// Returns the words to highlight: the word, the parts of a name like Node.js, and synonyms.
+    pub(crate) fn highlight_words(&self) -> impl Iterator<Item = &str> {
+        let parts = if self.word.contains(is_han) { &[] } else { self.parts.as_slice() };
+        let synonyms = self.synonyms.iter().flat_map(|synonym| &synonym.terms);
+        std::iter::once(self.word.as_str())
+            .chain(parts.iter().map(|(_, part)| part.as_str()))
+            .chain(synonyms.map(|term| term.word.as_str()))
+    }
+
+    /// Translates the term and its synonyms to a query anywhere on the page.
     pub(crate) fn to_query(&self, is_indexed: IsIndexed<'_>) -> Query {
+        self.or_synonyms(self.typed_query(is_indexed), is_indexed)
+    }
+
+    /// Adds the synonyms as alternatives.
+    fn or_synonyms(&self, typed: Query, is_indexed: IsIndexed<'_>) -> Query {
+        if self.synonyms.is_empty() {
+            return typed;
+        }
+        let mut any = match typed {
+            Query::Or(any) => any,
+            query => vec![query],
+        };
+        any.extend(self.synonyms.iter().map(|synonym| synonym.to_query(is_indexed)));
+        Query::Or(any)
+    }
+
+    /// Translates the term as typed.
+    fn typed_query(&self, is_indexed: IsIndexed<'_>) -> Query {
         let whole = Query::Word(self.term.clone());
         if self.parts.is_empty() {
             return match stem_term(&self.term) {
@@ -116,10 +189,11 @@ impl QueryTerm {
     /// Translates the term with the characters of an unknown word separated, for the case that no page contains them
     /// together: it may not be a word at all.
     pub(crate) fn to_split_query(&self, is_indexed: IsIndexed<'_>) -> Query {
-        match self.to_query(is_indexed) {
+        let split = match self.typed_query(is_indexed) {
             Query::Phrase(_) => self.all_parts_query(),
             query => query,
-        }
+        };
+        self.or_synonyms(split, is_indexed)
     }
 
     fn all_parts_query(&self) -> Query {

@@ -186,7 +186,7 @@ impl SearchService {
 }
 
 fn filters(request: &SearchRequest) -> BTreeMap<String, String> {
-    let Filters { site, lang, format, category, time } = &request.filters;
+    let Filters { site, lang, format, category, time, .. } = &request.filters;
     let switch = |is_on: bool| is_on.then_some("1");
     let chosen = [
         ("all", switch(request.options.all)),

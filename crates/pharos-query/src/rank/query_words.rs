@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::basic_weight::QueryShape;
 use super::bm25::WordStatistics;
+use super::{SYNONYM_WEIGHT, SynonymMatch};
 use crate::language::expression::Expression;
 use crate::language::term::{IsIndexed, QueryTerm};
 
@@ -27,11 +28,15 @@ pub(crate) struct QueryWord {
     pub(crate) statistics: WordStatistics,
     /// Inverse document frequency weight, derived from the statistics.
     pub(crate) weight: f64,
-    /// Variants: term numbers with relative positions.
-    variants: Vec<Vec<(u32, usize)>>,
+    variants: Vec<Variant>,
     /// Term number of the exact form, if other forms count too.
     exact: Option<usize>,
+    /// Synonyms with their variants.
+    synonyms: Vec<(SynonymMatch, Vec<Variant>)>,
 }
+
+/// A variant of a word: term numbers with relative positions.
+type Variant = Vec<(u32, usize)>;
 
 /// All words of a query and the index terms they need.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +53,20 @@ pub(crate) struct WordOccurrences<'e> {
     pub(crate) times: [f64; 6],
     /// In ascending order.
     pub(crate) positions: Cow<'e, [u32]>,
+    /// 1 for the word as typed, less if only a synonym occurs.
+    pub(crate) weight: f64,
+    /// The synonym that occurs in place of the word.
+    pub(crate) synonym: Option<&'e SynonymMatch>,
+}
+
+impl WordOccurrences<'_> {
+    fn none() -> Self {
+        Self { times: [0.0; 6], positions: Cow::Borrowed(&[]), weight: 1.0, synonym: None }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.times.iter().all(|times| *times == 0.0) && self.positions.is_empty()
+    }
 }
 
 impl QueryWords {
@@ -74,13 +93,12 @@ impl QueryWords {
                 continue;
             }
             let (variants, exact) = term.variants(is_indexed);
-            let variants = variants.into_iter().map(|variant| {
-                variant
-                    .into_iter()
-                    .map(|(at, term)| (at as u32, query_words.term_number(term)))
-                    .collect::<Vec<_>>()
+            let variants = query_words.number_variants(variants);
+            let synonyms = term.synonyms.iter().map(|synonym| {
+                let variants = query_words.number_variants(synonym.variants(is_indexed));
+                (SynonymMatch { text: synonym.text.clone(), synonym_of: synonym.of.clone() }, variants)
             });
-            let variants = variants.collect();
+            let synonyms = synonyms.collect();
             let exact = exact.map(|term| query_words.term_number(term));
             query_words.words.push(QueryWord {
                 word: term.word.clone(),
@@ -91,13 +109,14 @@ impl QueryWords {
                 weight: 0.0,
                 variants,
                 exact,
+                synonyms,
             });
         }
         let DocumentFrequencies { pages, mean_length, with_term } = view.frequencies(&query_words.terms)?;
         (query_words.pages, query_words.mean_length) = (pages as f64, f64::from(mean_length.max(1.0)));
         for word in &mut query_words.words {
             // A multi-part word is at most as frequent as its rarest part, in each variant.
-            let of_way = |variant: &Vec<(u32, usize)>| variant.iter().map(|(_, term)| with_term[*term]).min();
+            let of_way = |variant: &Variant| variant.iter().map(|(_, term)| with_term[*term]).min();
             let with_word = word.variants.iter().filter_map(of_way).max().unwrap_or_default();
             word.statistics = WordStatistics::new(query_words.pages, with_word as f64);
             word.weight = word.statistics.weight();
@@ -114,7 +133,8 @@ impl QueryWords {
             let statistics = WordStatistics { relevant: 1.0, relevant_with_word: 1.0, ..statistics };
             let length = word.chars().filter(|c| is_han(*c)).count().max(1);
             let (word, weight, variants) = (word.clone(), statistics.weight(), vec![vec![(0, nth)]]);
-            QueryWord { word, position: 0, times: 1.0, length, statistics, weight, variants, exact: None }
+            let (position, times, exact, synonyms) = (0, 1.0, None, Vec::new());
+            QueryWord { word, position, times, length, statistics, weight, variants, exact, synonyms }
         };
         let query_words = words.iter().enumerate().map(to_query_word).collect();
         Ok(Self { words: query_words, terms: words, pages, mean_length })
@@ -135,7 +155,11 @@ impl QueryWords {
         };
         let all = |parts: &[Expression]| {
             let shapes = parts.iter().map(|part| self.shape(part));
-            shapes.filter(|shape| !matches!(shape, QueryShape::And(parts) if parts.is_empty())).collect()
+            shapes
+                .filter(|shape| {
+                    !matches!(shape, QueryShape::And(parts) | QueryShape::Or(parts) if parts.is_empty())
+                })
+                .collect()
         };
         match expression {
             Expression::All(parts) => QueryShape::And(all(parts)),
@@ -144,6 +168,13 @@ impl QueryWords {
             // Other operators only select pages.
             _ => QueryShape::And(Vec::new()),
         }
+    }
+
+    fn number_variants(&mut self, variants: Vec<Vec<(usize, String)>>) -> Vec<Variant> {
+        let numbered = variants.into_iter().map(|variant| {
+            variant.into_iter().map(|(at, term)| (at as u32, self.term_number(term))).collect()
+        });
+        numbered.collect()
     }
 
     fn term_number(&mut self, term: String) -> usize {
@@ -158,48 +189,59 @@ impl QueryWords {
 }
 
 impl QueryWord {
-    /// Returns the occurrences of the word on a page.
-    pub(crate) fn occurrences_on<'e>(&self, page: &'e Evidence) -> WordOccurrences<'e> {
-        match self.variants.as_slice() {
-            [variant] => self.in_variant(variant, page),
-            variants => {
-                let mut all = WordOccurrences { times: [0.0; 6], positions: Cow::Borrowed(&[]) };
-                for variant in variants {
-                    let found = self.in_variant(variant, page);
-                    // Variants may occur at the same position: the more frequent one counts.
-                    all.times.iter_mut().zip(found.times).for_each(|(all, times)| *all = all.max(times));
-                    all.positions.to_mut().extend_from_slice(&found.positions);
-                }
-                all.positions.to_mut().sort_unstable();
-                all
-            }
+    /// Returns the occurrences of the word on a page; those of a synonym if the word itself does not occur.
+    pub(crate) fn occurrences_on<'e>(&'e self, page: &'e Evidence) -> WordOccurrences<'e> {
+        let typed = in_variants(&self.variants, page);
+        if !typed.is_empty() {
+            return typed;
         }
+        let synonyms = self.synonyms.iter().map(|(synonym, variants)| WordOccurrences {
+            weight: f64::from(SYNONYM_WEIGHT),
+            synonym: Some(synonym),
+            ..in_variants(variants, page)
+        });
+        synonyms.into_iter().find(|found| !found.is_empty()).unwrap_or(typed)
     }
 
     /// Returns the occurrences of the exact form on a page.
     pub(crate) fn exact_occurrences_on<'e>(&self, page: &'e Evidence) -> Option<WordOccurrences<'e>> {
         self.exact.and_then(|term| page.terms.get(term)).map(term_occurrences)
     }
+}
 
-    fn in_variant<'e>(&self, variant: &[(u32, usize)], page: &'e Evidence) -> WordOccurrences<'e> {
-        let terms: SmallVec<[(u32, &TermEvidence); 4]> =
-            variant.iter().filter_map(|(at, term)| Some((*at, page.terms.get(*term)?))).collect();
-        let [(_, first), rest @ ..] = terms.as_slice() else {
-            return WordOccurrences { times: [0.0; 6], positions: Cow::Borrowed(&[]) };
-        };
-        if rest.is_empty() {
-            return term_occurrences(first);
+/// Returns the occurrences of a word in all its variants.
+fn in_variants<'e>(variants: &[Variant], page: &'e Evidence) -> WordOccurrences<'e> {
+    match variants {
+        [variant] => in_variant(variant, page),
+        variants => {
+            let mut all = WordOccurrences::none();
+            for variant in variants {
+                let found = in_variant(variant, page);
+                // Variants may occur at the same position: the more frequent one counts.
+                all.times.iter_mut().zip(found.times).for_each(|(all, times)| *all = all.max(times));
+                all.positions.to_mut().extend_from_slice(&found.positions);
+            }
+            all.positions.to_mut().sort_unstable();
+            all
         }
-        let begins = first.positions.iter().copied().filter(|begin| {
+    }
+}
+
+fn in_variant<'e>(variant: &[(u32, usize)], page: &'e Evidence) -> WordOccurrences<'e> {
+    let terms: SmallVec<[(u32, &TermEvidence); 4]> =
+        variant.iter().filter_map(|(at, term)| Some((*at, page.terms.get(*term)?))).collect();
+    let [(_, first), rest @ ..] = terms.as_slice() else { return WordOccurrences::none() };
+    if rest.is_empty() {
+        return term_occurrences(first);
+    }
+    let begins =
+        first.positions.iter().copied().filter(|begin| {
             rest.iter().all(|(at, term)| term.positions.binary_search(&(begin + at)).is_ok())
         });
-        let positions: Vec<u32> = begins.collect();
-        let mut times = [0.0; 6];
-        positions
-            .iter()
-            .for_each(|position_on_page| times[Zone::of_position(*position_on_page) as usize] += 1.0);
-        WordOccurrences { times, positions: Cow::Owned(positions) }
-    }
+    let positions: Vec<u32> = begins.collect();
+    let mut times = [0.0; 6];
+    positions.iter().for_each(|position_on_page| times[Zone::of_position(*position_on_page) as usize] += 1.0);
+    WordOccurrences { times, positions: Cow::Owned(positions), ..WordOccurrences::none() }
 }
 
 fn term_occurrences(term: &TermEvidence) -> WordOccurrences<'_> {
@@ -208,5 +250,5 @@ fn term_occurrences(term: &TermEvidence) -> WordOccurrences<'_> {
     let counted: u32 =
         Zone::ALL.iter().map(|zone| u32::from(zone.weight()) * term.times[*zone as usize]).sum();
     times[Zone::Anchor as usize] += f64::from(term.weight.saturating_sub(counted));
-    WordOccurrences { times, positions: Cow::Borrowed(&term.positions) }
+    WordOccurrences { times, positions: Cow::Borrowed(&term.positions), ..WordOccurrences::none() }
 }

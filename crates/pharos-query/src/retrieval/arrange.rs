@@ -20,10 +20,11 @@ pub(crate) struct PlacedResult {
     pub(crate) more: u64,
 }
 
-/// Arranges results on pages of `size`. `sites` are the sites of the results in rank order.
+/// Arranges results on pages of `size`, of which the first one has room for `first`. `sites` are the sites of the results
+/// in rank order.
 ///
 /// No result is lost: results that exceed the limit of a page move to a later one.
-pub(crate) fn arrange(sites: &[SiteId], size: usize, per_site: usize) -> Vec<PlacedResult> {
+pub(crate) fn arrange(sites: &[SiteId], first: usize, size: usize, per_site: usize) -> Vec<PlacedResult> {
     let as_ranked = |rank| PlacedResult { rank, indented: false, more: 0 };
     let different: HashSet<SiteId> = sites.iter().copied().collect();
     if different.len() < 2 || per_site == 0 {
@@ -31,7 +32,9 @@ pub(crate) fn arrange(sites: &[SiteId], size: usize, per_site: usize) -> Vec<Pla
     }
     let mut left: VecDeque<usize> = (0..sites.len()).collect();
     let mut placed = Vec::with_capacity(sites.len());
+    let mut room = first;
     while !left.is_empty() {
+        let size = std::mem::replace(&mut room, size);
         let mut on_page: HashMap<SiteId, usize> = HashMap::default();
         let (mut page, mut later) = (Vec::with_capacity(size), VecDeque::new());
         for rank in left {
@@ -76,7 +79,7 @@ mod tests {
 
     fn places(sites: &str, size: usize) -> String {
         let ids: Vec<SiteId> = sites.bytes().map(|b| SiteId(b.into())).collect();
-        let shown = arrange(&ids, size, 2).into_iter().map(|place| {
+        let shown = arrange(&ids, size, size, 2).into_iter().map(|place| {
             let site = sites.as_bytes()[place.rank] as char;
             let more = if place.more > 0 { format!("+{}", place.more) } else { String::new() };
             format!("{}{site}{}{more}", if place.indented { ">" } else { "" }, place.rank)
@@ -90,6 +93,13 @@ mod tests {
     }
 
     #[test]
+    fn pinned_results_take_room_on_the_first_page() {
+        let ids: Vec<SiteId> = "abacaad".bytes().map(|b| SiteId(b.into())).collect();
+        let ranks: Vec<usize> = arrange(&ids, 2, 4, 2).into_iter().map(|place| place.rank).collect();
+        assert_eq!(ranks, [0, 1, 2, 4, 3, 6, 5]);
+    }
+
+    #[test]
     fn one_site_alone_has_all_places() {
         assert_eq!(places("aaaa", 3), "a0 a1 a2 a3");
         assert_eq!(places("aaab", 4), "a0 >a1 b3 a2", "three of one site are better than an empty place");
@@ -98,9 +108,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn none_is_lost_and_pages_are_full(sites in proptest::collection::vec(0u64..5, 0..60), size in 1usize..12) {
+        fn none_is_lost_and_pages_are_full(sites in proptest::collection::vec(0u64..5, 0..60), size in 1usize..12, first in 1usize..12) {
             let ids: Vec<SiteId> = sites.iter().map(|site| SiteId(*site)).collect();
-            let placed = arrange(&ids, size, 2);
+            let placed = arrange(&ids, first.min(size), size, 2);
             let mut ranks: Vec<usize> = placed.iter().map(|place| place.rank).collect();
             ranks.sort_unstable();
             prop_assert_eq!(ranks, (0..ids.len()).collect::<Vec<_>>());

@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use pharos_core::PageId;
 use pharos_core::config::{QueryConfig, RankConfig};
 use pharos_index::{Candidate, IndexError, IndexView, Query, RetrievalRequest};
 use pharos_text::Analyser;
@@ -20,6 +21,7 @@ use crate::rank::query_words::QueryWords;
 use crate::rank::user_weight::Clicks;
 use crate::request::ResultOptions;
 use crate::retrieval::candidate_source::{CandidateSource, LatestWithHistory, WholeIndex};
+use crate::retrieval::scoring::narrowed;
 use crate::retrieval::similar_pages;
 use crate::stage_timer::StageTimer;
 
@@ -81,6 +83,8 @@ pub(crate) struct Retriever<'a> {
     pub(crate) query: &'a QueryConfig,
     pub(crate) rank: &'a RankConfig,
     pub(crate) boosts: &'a Boosts,
+    /// Pages that operators hide from this query.
+    pub(crate) hidden: &'a [PageId],
     pub(crate) clicks: &'a Clicks,
     pub(crate) today: i64,
     pub(crate) until: Option<Instant>,
@@ -213,7 +217,29 @@ impl Retriever<'_> {
         Ok(Some((query_words, attempts)))
     }
 
-    /// Stage one. Blocked pages are excluded by the query, so they are neither found nor counted.
+    fn hidden_pages(&self) -> Query {
+        Query::Or(self.hidden.iter().map(|page| Query::Page(*page)).collect())
+    }
+
+    /// Returns the hidden pages that match a query, at most `limit`.
+    pub(crate) fn hidden_matches(&self, query: &Query, limit: usize) -> Result<Vec<PageId>, IndexError> {
+        if self.hidden.is_empty() {
+            return Ok(Vec::new());
+        }
+        let exclusion = Query::Not(Box::new(self.hidden_pages()));
+        let mut parts = match query.clone() {
+            Query::And(parts) => parts,
+            other => vec![other],
+        };
+        parts.retain(|part| *part != exclusion);
+        parts.push(self.hidden_pages());
+        let query = Query::And(parts);
+        let request = RetrievalRequest { until: self.until, ..RetrievalRequest::new(&query, limit) };
+        let found = self.view.retrieve(&request)?.candidates;
+        Ok(found.iter().map(|candidate| candidate.page).collect())
+    }
+
+    /// Stage one. Blocked and hidden pages are excluded by the query, so they are neither found nor counted.
     fn retrieve_candidates(
         &self,
         step: usize,
@@ -223,6 +249,9 @@ impl Retriever<'_> {
         source: &mut dyn CandidateSource,
     ) -> Result<Option<Vec<Candidate>>, IndexError> {
         self.boosts.exclude_blocked(query);
+        if !self.hidden.is_empty() {
+            *query = narrowed(query, Query::Not(Box::new(self.hidden_pages())));
+        }
         let request = RetrievalRequest {
             rank_weight: self.query.rank_weight as f32,
             every_address: options.all,

@@ -187,7 +187,7 @@ impl CandidateScorer<'_> {
 }
 
 /// Adds a condition to a query.
-fn narrowed(query: &Query, condition: Query) -> Query {
+pub(super) fn narrowed(query: &Query, condition: Query) -> Query {
     let mut parts = match query.clone() {
         Query::And(parts) => parts,
         other => vec![other],

@@ -281,6 +281,7 @@ fn a_source_is_called_in_the_order_of_its_protocol() {
         query: &config.query,
         rank: &ranking.rank,
         boosts: &ranking.boosts,
+        hidden: &[],
         clicks: &clicks,
         today: 0,
         until: None,

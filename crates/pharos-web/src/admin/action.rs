@@ -1,7 +1,7 @@
 //! Form posts that change something on the desk.
 //!
-//! An [`Action`] exists only if a logged-in operator with write permission submitted a form of this site. All other
-//! requests are denied, and the denial is written to the action log.
+//! An [`Action`] exists only if a logged-in operator whose role permits it submitted a form of this site. All other
+//! requests are denied, and the denial is written to the action log. `permissions.rs` checks the role.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -20,16 +20,13 @@ use crate::server::origin::is_same_site;
 use crate::server::visitor::Visitor;
 use crate::state::AppState;
 
-/// A form submitted by an operator with write permission.
+/// A form submitted by an operator whose role permits it.
 pub(crate) struct Action {
     pub(crate) app: AppState,
     pub(crate) visitor: Visitor,
     pub(crate) operator: Operator,
     pub(crate) form: FormFields,
 }
-
-/// A form that every operator may submit: logging out and changing the operator's own password.
-pub(crate) struct OwnAction(pub(crate) Action);
 
 impl Action {
     /// Returns the messages in the language of the operator.
@@ -73,7 +70,6 @@ impl Action {
 enum Denial {
     OtherSite,
     Forged,
-    ReadOnly,
 }
 
 impl FromRequestParts<AppState> for Operator {
@@ -89,30 +85,18 @@ impl FromRequest<AppState> for Action {
     type Rejection = Response;
 
     async fn from_request(request: Request, app: &AppState) -> Result<Self, Response> {
-        read_action(request, app, true).await
-    }
-}
-
-impl FromRequest<AppState> for OwnAction {
-    type Rejection = Response;
-
-    async fn from_request(request: Request, app: &AppState) -> Result<Self, Response> {
-        read_action(request, app, false).await.map(Self)
-    }
-}
-
-async fn read_action(request: Request, app: &AppState, needs_full: bool) -> Result<Action, Response> {
-    let (mut parts, body) = request.into_parts();
-    let operator = Operator::from_request_parts(&mut parts, app)
-        .await
-        .map_err(axum::response::IntoResponse::into_response)?;
-    let Ok(visitor) = Visitor::from_request_parts(&mut parts, app).await;
-    let headers = parts.headers.clone();
-    let form = read_form(Request::from_parts(parts, body), app).await?;
-    let action = Action { app: app.clone(), visitor, operator, form };
-    match action.check(&headers, needs_full) {
-        None => Ok(action),
-        Some(denial) => Err(action.deny(denial).await),
+        let (mut parts, body) = request.into_parts();
+        let operator = Operator::from_request_parts(&mut parts, app)
+            .await
+            .map_err(axum::response::IntoResponse::into_response)?;
+        let Ok(visitor) = Visitor::from_request_parts(&mut parts, app).await;
+        let headers = parts.headers.clone();
+        let form = read_form(Request::from_parts(parts, body), app).await?;
+        let action = Self { app: app.clone(), visitor, operator, form };
+        match action.check(&headers) {
+            None => Ok(action),
+            Some(denial) => Err(action.deny(denial).await),
+        }
     }
 }
 
@@ -129,7 +113,7 @@ pub(super) async fn read_form(request: Request, app: &AppState) -> Result<FormFi
 }
 
 impl Action {
-    fn check(&self, headers: &HeaderMap, needs_full: bool) -> Option<Denial> {
+    fn check(&self, headers: &HeaderMap) -> Option<Denial> {
         if !is_same_site(&self.visitor, headers, &self.app.config().web) {
             return Some(Denial::OtherSite);
         }
@@ -139,7 +123,7 @@ impl Action {
         {
             return Some(Denial::Forged);
         }
-        (needs_full && !self.operator.may_act()).then_some(Denial::ReadOnly)
+        None
     }
 
     async fn deny(&self, denial: Denial) -> Response {
@@ -147,9 +131,6 @@ impl Action {
         let (action, why, text) = match denial {
             Denial::OtherSite => ("desk.forged", "sent by a page of another site", messages.no_other_site),
             Denial::Forged => ("desk.forged", "without the token of the session", messages.no_forged),
-            Denial::ReadOnly => {
-                ("desk.forbidden", "the operator has read-only access", messages.no_read_only)
-            }
         };
         self.record(action, self.visitor.path(), "", ActionOutcome::Refused(why)).await;
         let frame = DeskFrame::new(&self.app, &self.visitor, &self.operator);

@@ -10,19 +10,19 @@ const FILE_MODE: u32 = 0o600;
 
 /// Path of the directory. Nothing is created before the first write.
 #[derive(Clone, Debug)]
-pub(super) struct DeskDir(PathBuf);
+pub(crate) struct DeskDir(PathBuf);
 
 impl DeskDir {
-    pub(super) fn at(path: PathBuf) -> Self {
+    pub(crate) fn at(path: PathBuf) -> Self {
         Self(path)
     }
 
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
     /// Locks the directory against writers until the returned file is dropped. Creates the directory if it is missing.
-    pub(super) fn lock(&self) -> io::Result<File> {
+    pub(crate) fn lock(&self) -> io::Result<File> {
         pharos_files::create_private_dir_all(&self.0)?;
         let lock = File::options().create(true).append(true).mode(FILE_MODE).open(self.file("LOCK"))?;
         lock.lock()?;
@@ -30,12 +30,12 @@ impl DeskDir {
     }
 
     /// Opens a file for appending.
-    pub(super) fn append(&self, name: &str) -> io::Result<File> {
+    pub(crate) fn append(&self, name: &str) -> io::Result<File> {
         File::options().create(true).read(true).append(true).mode(FILE_MODE).open(self.file(name))
     }
 
     /// Replaces a file durably: readers see the old or the new content. The caller must hold the lock.
-    pub(super) fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    pub(crate) fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
         pharos_files::replace_private(&self.file(name), content)
     }
 }
@@ -44,7 +44,7 @@ impl DeskDir {
 ///
 /// # Errors
 /// Returns [`io::ErrorKind::FileTooLarge`] if the file is longer.
-pub(super) fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     File::open(path)?.take(limit + 1).read_to_end(&mut content)?;
     if content.len() as u64 > limit {

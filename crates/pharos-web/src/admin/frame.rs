@@ -2,10 +2,11 @@
 
 use std::ops::Deref;
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 
 use super::messages::DeskMessages;
+use super::permissions::{Permission, required};
 use super::session::Operator;
 use crate::pages::assets;
 use crate::pages::frame::{PageFrame, respond};
@@ -16,7 +17,7 @@ use crate::state::AppState;
 type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const NAV_PAGES: [(&str, PageName); 14] = [
+const NAV_PAGES: [(&str, PageName); 16] = [
     ("/admin", |messages| messages.overview),
     ("/admin/crawl", |messages| messages.crawl),
     ("/admin/sites", |messages| messages.sites),
@@ -27,8 +28,10 @@ const NAV_PAGES: [(&str, PageName); 14] = [
     ("/admin/words", |messages| messages.words),
     ("/admin/machine", |messages| messages.machine),
     ("/admin/queries", |messages| messages.queries),
+    ("/admin/curation", |messages| messages.curation),
     ("/admin/settings", |messages| messages.settings),
     ("/admin/logs", |messages| messages.logs),
+    ("/admin/keys", |messages| messages.keys),
     ("/admin/operators", |messages| messages.operators),
     ("/admin/actions", |messages| messages.record),
 ];
@@ -85,7 +88,8 @@ impl DeskFrame {
     pub(crate) fn new(app: &AppState, visitor: &Visitor, operator: &Operator) -> Self {
         let base = Self::logged_out(app, visitor);
         let path = visitor.path();
-        let nav = NAV_PAGES.into_iter().map(|(href, text)| NavEntry {
+        let permitted = |(href, _): &(&str, PageName)| operator.role().allows(required(href, &Method::GET));
+        let nav = NAV_PAGES.into_iter().filter(permitted).map(|(href, text)| NavEntry {
             href,
             text: text(base.desk),
             is_current: path == href
@@ -116,6 +120,16 @@ impl DeskFrame {
     /// Returns `true` if the operator has write permission.
     pub(crate) fn may_act(&self) -> bool {
         self.operator.as_ref().is_some_and(Operator::may_act)
+    }
+
+    /// Returns `true` if the operator may change curation.
+    pub(crate) fn may_curate(&self) -> bool {
+        self.operator.as_ref().is_some_and(|operator| operator.role().allows(Permission::Curate))
+    }
+
+    /// Returns the name of the operator's role.
+    pub(crate) fn role(&self) -> &'static str {
+        self.operator.as_ref().map_or("", |operator| self.desk.role(operator.role()))
     }
 
     /// Returns the token for the field `csrf` of every form.

@@ -13,6 +13,7 @@ use url::{Position, Url};
 use super::frame::{DeskFrame, message_page};
 use super::messages::DeskMessages;
 use super::operators::Accounts;
+use super::permissions;
 use super::session::session_token;
 use crate::server::client_address::Unverified;
 use crate::server::visitor::{Visitor, link};
@@ -76,7 +77,7 @@ pub(super) async fn check_client(State(app): State<AppState>, mut request: Reque
     }
 }
 
-/// Middleware in front of all pages but login and setup: requires a session.
+/// Middleware in front of all pages but login and setup: requires a session, and a role that permits the request.
 pub(super) async fn require_login(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
     let Some(client) = request.extensions().get::<AllowedClient>().cloned() else {
         return StatusCode::FORBIDDEN.into_response();
@@ -88,6 +89,10 @@ pub(super) async fn require_login(State(app): State<AppState>, mut request: Requ
         app.desk().sessions.authenticate(token, &client.accounts, &from, Instant::now(), !is_script)
     });
     if let Some(operator) = operator {
+        if !permissions::permits(&operator, &request) {
+            let visitor = Visitor::from_request(&request);
+            return permissions::refuse(&app, &visitor, &operator).await;
+        }
         request.extensions_mut().insert(operator);
         if *request.method() == Method::POST {
             // The action and its log entry complete even if the client disconnects meanwhile.

@@ -8,7 +8,7 @@ use axum::http::header::{RETRY_AFTER, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 
-use super::action::{OwnAction, read_form};
+use super::action::{Action, read_form};
 use super::action_log::{ActionEntry, ActionOutcome};
 use super::frame::{DeskFrame, Notice};
 use super::gate::{AllowedClient, HOME, LOGIN, next_page};
@@ -135,7 +135,7 @@ pub(super) fn start_session(
 }
 
 /// `POST /admin/logout`: ends the session.
-pub(super) async fn log_out(OwnAction(action): OwnAction) -> Response {
+pub(super) async fn log_out(action: Action) -> Response {
     action.app.desk().sessions.end(&action.operator.session);
     action.record("desk.logout", "", "", ActionOutcome::Done).await;
     let mut response = Redirect::to(LOGIN).into_response();

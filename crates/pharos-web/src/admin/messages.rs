@@ -18,8 +18,10 @@ messages! { DeskMessages {
     words: "Words", "词典";
     machine: "Machine", "机器状态";
     queries: "Queries", "查询";
+    curation: "Curation", "结果干预";
     settings: "Settings", "设置";
     logs: "Logs", "日志";
+    keys: "API keys", "API 密钥";
     operators: "Operators", "管理员";
     record: "Action log", "操作日志";
 
@@ -31,8 +33,14 @@ messages! { DeskMessages {
     password: "Password", "密码";
     password_again: "Repeat password", "再次输入密码";
     role: "Role", "权限";
-    role_full: "Full access", "完全权限";
-    role_read_only: "Read-only", "只读";
+    role_admin: "Administrator", "管理员（完全权限）";
+    role_editor: "Editor", "编辑";
+    role_analyst: "Analyst", "分析员";
+    role_viewer: "Viewer", "查看者";
+    roles_hint: "Administrators may do everything. Editors change curation. Analysts read everything, including logs. Viewers see the state of the engine.",
+        "管理员可以进行所有操作；编辑可以干预搜索结果；分析员可以查看包括日志在内的全部内容；查看者只能查看引擎状态。";
+    set_role: "Change role", "更改权限";
+    role_of: "Role of {}", "{} 的权限";
     actions: "Actions", "操作";
 
     login_title: "Log in to the operator’s desk", "登录控制台";
@@ -64,8 +72,6 @@ messages! { DeskMessages {
     you: "you", "您";
     add_title: "Add an operator", "添加管理员";
     add_do: "Add", "添加";
-    make_full: "Grant full access", "授予完全权限";
-    make_read_only: "Make read-only", "改为只读";
     set_password: "Set password", "设置密码";
     new_password: "New password", "新密码";
     new_password_for: "New password for {}", "{} 的新密码";
@@ -109,7 +115,7 @@ messages! { DeskMessages {
     no_title: "Not allowed", "操作没有执行";
     no_other_site: "The form was sent by a page of another site.", "这个表单来自其他网站的网页。";
     no_forged: "The form does not belong to your session. Go back, reload the page and try again.", "这个表单不属于当前登录。请返回并重新加载网页后再试。";
-    no_read_only: "You have read-only access and cannot change anything.", "您只有只读权限，不能进行更改。";
+    no_permission: "Your role does not permit this: {}.", "您的权限不允许此操作：{}。";
 
     missing_title: "Page not found", "页面不存在";
     missing_text: "Choose a page from the navigation.", "请从导航中选择其他页面。";
@@ -135,8 +141,10 @@ impl DeskMessages {
     /// Returns the name of a role.
     pub(super) fn role(&self, role: Role) -> &'static str {
         match role {
-            Role::Full => self.role_full,
-            Role::ReadOnly => self.role_read_only,
+            Role::Admin => self.role_admin,
+            Role::Editor => self.role_editor,
+            Role::Analyst => self.role_analyst,
+            Role::Viewer => self.role_viewer,
         }
     }
 

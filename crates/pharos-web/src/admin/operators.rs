@@ -33,21 +33,32 @@ pub(super) const MAX_NAME_LENGTH: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Role {
-    Full,
-    ReadOnly,
+    /// Earlier releases: `full`.
+    #[serde(alias = "full")]
+    Admin,
+    Editor,
+    /// Earlier releases: `read-only`.
+    #[serde(alias = "read-only")]
+    Analyst,
+    Viewer,
 }
 
 impl Role {
+    /// All roles, those with the most permissions first.
+    pub(super) const ALL: [Self; 4] = [Self::Admin, Self::Editor, Self::Analyst, Self::Viewer];
+
     /// Returns the value used in forms and in the file.
     pub(super) fn code(self) -> &'static str {
         match self {
-            Self::Full => "full",
-            Self::ReadOnly => "read-only",
+            Self::Admin => "admin",
+            Self::Editor => "editor",
+            Self::Analyst => "analyst",
+            Self::Viewer => "viewer",
         }
     }
 
     pub(super) fn from_code(name: &str) -> Option<Self> {
-        [Self::Full, Self::ReadOnly].into_iter().find(|role| role.code() == name)
+        Self::ALL.into_iter().find(|role| role.code() == name)
     }
 }
 
@@ -82,14 +93,14 @@ pub(super) fn find<'a>(accounts: &'a [Account], name: &str) -> Option<&'a Accoun
 }
 
 /// Folds case and Unicode compatibility variants, so that names that look alike are equal.
-pub(super) fn fold_name(name: &str) -> String {
+pub(crate) fn fold_name(name: &str) -> String {
     let fold_name: String = name.nfkc().flat_map(char::to_lowercase).nfkc().collect();
     // Some compatibility characters decompose to a space and a combining mark.
     fold_name.trim().to_string()
 }
 
 /// Returns `true` if this is a valid name: 1 to 64 characters, trimmed, without control characters.
-pub(super) fn is_valid_name(name: &str) -> bool {
+pub(crate) fn is_valid_name(name: &str) -> bool {
     let length = name.chars().count();
     (1..=MAX_NAME_LENGTH).contains(&length)
         && name == name.trim()
@@ -215,7 +226,7 @@ fn check(accounts: &[Account]) -> Result<(), String> {
         return Err(format!("there are more than {MAX_OPERATORS} operators"));
     }
     // The desk never writes such a file; emptying it must not reopen the setup.
-    if !accounts.iter().any(|account| account.role == Role::Full) {
+    if !accounts.iter().any(|account| account.role == Role::Admin) {
         return Err("no operator has full access".into());
     }
     Ok(())
@@ -226,7 +237,7 @@ pub(super) fn add_first(accounts: &mut Accounts, new: Account) -> Result<(), Ope
     if !accounts.is_empty() {
         return Err(OperatorChangeError::NotFirst);
     }
-    accounts.push(Account { role: Role::Full, ..new });
+    accounts.push(Account { role: Role::Admin, ..new });
     Ok(())
 }
 
@@ -255,7 +266,7 @@ pub(super) fn remove(accounts: &mut Accounts, name: &str) -> Result<(), Operator
 /// Changes the role of an account.
 pub(super) fn set_role(accounts: &mut Accounts, name: &str, role: Role) -> Result<(), OperatorChangeError> {
     let index = position_of(accounts, name)?;
-    if role != Role::Full && is_last_full(accounts, index) {
+    if role != Role::Admin && is_last_full(accounts, index) {
         return Err(OperatorChangeError::LastFull);
     }
     accounts[index].role = role;
@@ -278,8 +289,8 @@ fn position_of(accounts: &[Account], name: &str) -> Result<usize, OperatorChange
 }
 
 fn is_last_full(accounts: &[Account], index: usize) -> bool {
-    let is_full = |account: &&Account| account.role == Role::Full;
-    accounts[index].role == Role::Full && accounts.iter().filter(is_full).count() == 1
+    let is_full = |account: &&Account| account.role == Role::Admin;
+    accounts[index].role == Role::Admin && accounts.iter().filter(is_full).count() == 1
 }
 
 #[cfg(test)]
@@ -304,28 +315,28 @@ mod tests {
         let (temp, ours) = operators();
         let theirs = OperatorStore::open(&DataDir::at(temp.path()));
         assert!(theirs.load().unwrap().is_empty());
-        ours.change(|all| add_first(all, account("Keeper", Role::ReadOnly))).unwrap().unwrap();
-        assert_eq!(theirs.load().unwrap()[0].role, Role::Full, "the first operator has full access");
-        let again = theirs.change(|all| add_first(all, account("Thief", Role::Full))).unwrap();
+        ours.change(|all| add_first(all, account("Keeper", Role::Analyst))).unwrap().unwrap();
+        assert_eq!(theirs.load().unwrap()[0].role, Role::Admin, "the first operator has full access");
+        let again = theirs.change(|all| add_first(all, account("Thief", Role::Admin))).unwrap();
         assert_eq!(again, Err(OperatorChangeError::NotFirst));
-        theirs.change(|all| add(all, account("Mate", Role::ReadOnly))).unwrap().unwrap();
+        theirs.change(|all| add(all, account("Mate", Role::Analyst))).unwrap().unwrap();
         assert_eq!(ours.load().unwrap().len(), 2);
         assert!(find(&ours.load().unwrap(), " ＫＥＥＰＥＲ").is_some(), "names that look alike are the same");
         assert_eq!(
-            ours.change(|all| add(all, account("keeper", Role::Full))).unwrap(),
+            ours.change(|all| add(all, account("keeper", Role::Admin))).unwrap(),
             Err(OperatorChangeError::Taken)
         );
         let text = fs::read_to_string(temp.path().join("desk/operators.json")).unwrap();
-        assert!(text.contains("\"role\": \"read-only\""), "{text}");
+        assert!(text.contains("\"role\": \"analyst\""), "{text}");
     }
 
     #[test]
     fn the_last_operator_with_full_access_stays() {
-        let mut all = vec![account("a", Role::Full), account("b", Role::ReadOnly)];
+        let mut all = vec![account("a", Role::Admin), account("b", Role::Analyst)];
         assert_eq!(remove(&mut all, "a"), Err(OperatorChangeError::LastFull));
-        assert_eq!(set_role(&mut all, "a", Role::ReadOnly), Err(OperatorChangeError::LastFull));
-        assert_eq!(set_role(&mut all, "a", Role::Full), Ok(()));
-        set_role(&mut all, "b", Role::Full).unwrap();
+        assert_eq!(set_role(&mut all, "a", Role::Analyst), Err(OperatorChangeError::LastFull));
+        assert_eq!(set_role(&mut all, "a", Role::Admin), Ok(()));
+        set_role(&mut all, "b", Role::Admin).unwrap();
         remove(&mut all, "a").unwrap();
         assert_eq!(
             (remove(&mut all, "b"), remove(&mut all, "c")),
@@ -333,15 +344,15 @@ mod tests {
         );
         while all.len() < MAX_OPERATORS {
             let name = all.len().to_string();
-            add(&mut all, account(&name, Role::Full)).unwrap();
+            add(&mut all, account(&name, Role::Admin)).unwrap();
         }
-        assert_eq!(add(&mut all, account("one more", Role::Full)), Err(OperatorChangeError::TooMany));
+        assert_eq!(add(&mut all, account("one more", Role::Admin)), Err(OperatorChangeError::TooMany));
     }
 
     #[test]
     fn a_damaged_file_is_an_error_that_says_what_is_wrong() {
         let (temp, operators) = operators();
-        operators.change(|all| add_first(all, account("Keeper", Role::Full))).unwrap().unwrap();
+        operators.change(|all| add_first(all, account("Keeper", Role::Admin))).unwrap().unwrap();
         let path = temp.path().join("desk/operators.json");
         let good = fs::read_to_string(&path).unwrap();
         let long = format!("{good}{}", " ".repeat(MAX_FILE_SIZE as usize));
@@ -353,24 +364,27 @@ mod tests {
             (&good.replace("Keeper", ""), "an invalid name"),
             (&good.replace("Keeper", "a\\nb"), "an invalid name"),
             (&good.replace("$argon2id$", "$argon2x$"), "not an argon2id hash"),
-            (&good.replace("full", "root"), "unknown variant"),
-            (&good.replace("\"full\"", "\"read-only\""), "no operator has full access"),
+            (&good.replace("admin", "root"), "unknown variant"),
+            (&good.replace("\"admin\"", "\"read-only\""), "no operator has full access"),
             (&long, "too long"),
         ] {
             fs::write(&path, text).unwrap();
             let error = operators.load().unwrap_err().to_string();
             assert!(error.contains("operators.json") && error.contains(why), "{error}");
-            assert!(operators.change(|all| add_first(all, account("Thief", Role::Full))).is_err(), "{why}");
+            assert!(operators.change(|all| add_first(all, account("Thief", Role::Admin))).is_err(), "{why}");
         }
         fs::write(&path, &good).unwrap();
         assert_eq!(operators.load().unwrap().len(), 1);
+        // As written by earlier releases.
+        fs::write(&path, good.replace("\"admin\"", "\"full\"")).unwrap();
+        assert_eq!(operators.load().unwrap()[0].role, Role::Admin);
     }
 
     #[test]
     fn a_stamp_changes_with_role_and_password() {
-        let before = account("a", Role::Full);
+        let before = account("a", Role::Admin);
         assert_eq!(before.digest(), before.clone().digest());
-        assert_ne!(before.digest(), account("a", Role::ReadOnly).digest());
+        assert_ne!(before.digest(), account("a", Role::Analyst).digest());
         assert_ne!(before.digest(), Account { password: "other".into(), ..before.clone() }.digest());
     }
 
@@ -378,7 +392,7 @@ mod tests {
         #[test]
         fn valid_names_survive_the_file(name in "\\PC{0,70}|[\\x00-\\x7f]{0,8}") {
             if is_valid_name(&name) {
-                let text = serde_json::to_string(&account(&name, Role::Full)).unwrap();
+                let text = serde_json::to_string(&account(&name, Role::Admin)).unwrap();
                 let back: Account = serde_json::from_str(&text).unwrap();
                 proptest::prop_assert!(back.has_name(&name) && is_valid_name(&back.name));
             }

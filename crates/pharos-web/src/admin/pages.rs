@@ -8,7 +8,9 @@ mod actions;
 mod charts;
 mod commands;
 mod crawl;
+mod curation;
 mod generations;
+mod keys;
 mod logs;
 mod machine;
 mod messages;
@@ -60,10 +62,14 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/index/{what}", post(generations::act))
         .route("/admin/machine", get(machine::machine))
         .route("/admin/queries", get(queries::queries))
+        .route("/admin/curation", get(curation::curation))
+        .route("/admin/curation/{what}", post(curation::act))
         .route("/admin/settings", get(settings::settings))
         .route("/admin/settings/export", get(settings::export))
         .route("/admin/settings/{what}", post(settings::act))
         .route("/admin/logs", get(logs::logs))
+        .route("/admin/keys", get(keys::keys))
+        .route("/admin/keys/{what}", post(keys::act))
         .route("/admin/operators", get(operators::operators))
         .route("/admin/operators/add", post(operators::add))
         .route("/admin/operators/remove", post(operators::remove))

@@ -7,14 +7,14 @@ use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 /// Returns `N` bytes from the system's random number generator.
-pub(super) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no system randomness available"))?;
     Ok(bytes)
 }
 
 /// Returns 256 random bits in hexadecimal, for cookies and forms.
-pub(super) fn random_token() -> io::Result<String> {
+pub(crate) fn random_token() -> io::Result<String> {
     let mut text = String::new();
     for byte in random_bytes::<32>()? {
         // Writing to a string cannot fail.
@@ -24,14 +24,14 @@ pub(super) fn random_token() -> io::Result<String> {
 }
 
 /// Returns the SHA-256 digest of a secret, for storage instead of the secret itself.
-pub(super) fn digest_secret(secret: &str) -> [u8; 32] {
+pub(crate) fn digest_secret(secret: &str) -> [u8; 32] {
     let mut digest_bytes = [0; 32];
     digest_bytes.copy_from_slice(digest(&SHA256, secret.as_bytes()).as_ref());
     digest_bytes
 }
 
 /// Compares two secrets by their digests, so that the time taken reveals nothing about matching prefixes.
-pub(super) fn secrets_match(a: &str, b: &str) -> bool {
+pub(crate) fn secrets_match(a: &str, b: &str) -> bool {
     digest_secret(a) == digest_secret(b)
 }
 

@@ -13,6 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::frame::Notice;
 use super::operators::{Account, Role, find};
+use super::permissions::Permission;
 use super::secret::{digest_secret, random_token};
 use super::settings::MAX_LIFETIME;
 
@@ -44,7 +45,7 @@ impl Operator {
 
     /// Returns `true` if the operator may change anything.
     pub(crate) fn may_act(&self) -> bool {
-        self.role == Role::Full
+        self.role.allows(Permission::Administer)
     }
 }
 
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn a_session_ends_when_idle_and_after_a_week() {
         let (sessions, start) = (DeskSessions::new(IDLE), Instant::now());
-        let all = [account("Keeper", Role::Full)];
+        let all = [account("Keeper", Role::Admin)];
         let token = sessions.start(&all[0], start).unwrap();
         let is_open = |at: Duration| sessions.authenticate(&token, &all, "", start + at, true).is_some();
         assert!(is_open(IDLE / 2) && is_open(IDLE), "used in between");
@@ -214,12 +215,12 @@ mod tests {
     #[test]
     fn a_session_ends_with_any_change_of_its_operator() {
         let (sessions, now) = (DeskSessions::new(IDLE), Instant::now());
-        let all = [account("Keeper", Role::Full)];
+        let all = [account("Keeper", Role::Admin)];
         let changed = [
             vec![],
-            vec![account("Keeper", Role::ReadOnly)],
-            vec![account("Other", Role::Full)],
-            vec![Account { password: "another".into(), ..account("Keeper", Role::Full) }],
+            vec![account("Keeper", Role::Analyst)],
+            vec![account("Other", Role::Admin)],
+            vec![Account { password: "another".into(), ..account("Keeper", Role::Admin) }],
         ];
         for others in changed {
             let token = sessions.start(&all[0], now).unwrap();
@@ -236,7 +237,7 @@ mod tests {
     #[test]
     fn the_least_recently_used_session_is_evicted() {
         let (sessions, now) = (DeskSessions::new(IDLE), Instant::now());
-        let all = [account("Keeper", Role::Full)];
+        let all = [account("Keeper", Role::Admin)];
         let tokens: Vec<_> = (0..=MAX_SESSIONS)
             .map(|n| sessions.start(&all[0], now + Duration::from_millis(n as u64)).unwrap())
             .collect();
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn a_notice_is_shown_once() {
         let (sessions, now) = (DeskSessions::new(IDLE), Instant::now());
-        let all = [account("Keeper", Role::Full)];
+        let all = [account("Keeper", Role::Admin)];
         let token = sessions.start(&all[0], now).unwrap();
         let key = sessions.authenticate(&token, &all, "", now, true).unwrap().session;
         sessions.set_notice(&key, Notice::success("done"));

@@ -107,7 +107,7 @@ pub(super) async fn set_up(
     }
     let hash = desk.hashing.hash(password).await.map_err(IntoResponse::into_response)?;
     let created = SystemClock.now().to_string();
-    let account = Account { name: name.into(), role: Role::Full, password: hash, created };
+    let account = Account { name: name.into(), role: Role::Admin, password: hash, created };
     let new = account.clone();
     let added =
         desk.run_blocking(move |desk| desk.operators.change(|accounts| add_first(accounts, new))).await;

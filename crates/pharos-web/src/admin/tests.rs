@@ -1,6 +1,9 @@
 //! Login, sessions and access control through the router, with cookies and forms as browsers and attackers send them.
 
+mod curation;
+mod keys;
 mod pages;
+mod permissions;
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -272,7 +275,7 @@ async fn passwords_cannot_be_guessed_by_brute_force() {
 async fn forms_of_another_site_or_without_the_token_are_denied() {
     let running = start();
     let mut keeper = running.keeper().await;
-    let fields = [("name", "Thief"), ("role", "full"), ("password", "0123456789ab")];
+    let fields = [("name", "Thief"), ("role", "admin"), ("password", "0123456789ab")];
     let csrf = keeper.csrf().await;
     let others = running.desk.operators.load().unwrap().len();
     let forged = "0".repeat(64);
@@ -324,11 +327,11 @@ async fn the_token_of_another_session_is_denied() {
 }
 
 #[tokio::test]
-async fn read_only_operators_cannot_change_anything() {
+async fn analysts_cannot_change_anything() {
     let running = start();
     let mut keeper = running.keeper().await;
     let added = keeper
-        .act("/admin/operators/add", &[("name", "Mate"), ("role", "read-only"), ("password", PASSWORD)])
+        .act("/admin/operators/add", &[("name", "Mate"), ("role", "analyst"), ("password", PASSWORD)])
         .await;
     assert_eq!(added.header("location"), "/admin/operators");
     assert!(keeper.get("/admin/operators").await.text().contains("Mate is now an operator."));
@@ -338,18 +341,18 @@ async fn read_only_operators_cannot_change_anything() {
     for path in ["/admin/operators", "/admin/actions", "/admin/account"] {
         let page = mate.get(path).await;
         assert_eq!(page.status, StatusCode::OK, "{path}");
-        assert!(page.text().contains("Read-only"), "{path}");
+        assert!(page.text().contains("Analyst"), "{path}");
         assert!(!page.text().contains("action=\"/admin/operators/"), "{path}");
     }
     for (path, fields) in [
-        ("/admin/operators/add", [("name", "X"), ("role", "full"), ("password", PASSWORD)].as_slice()),
+        ("/admin/operators/add", [("name", "X"), ("role", "admin"), ("password", PASSWORD)].as_slice()),
         ("/admin/operators/remove", &[("name", "Keeper")]),
-        ("/admin/operators/role", &[("name", "Mate"), ("role", "full")]),
+        ("/admin/operators/role", &[("name", "Mate"), ("role", "admin")]),
         ("/admin/operators/password", &[("name", "Keeper"), ("password", "0123456789ab")]),
     ] {
         let reply = mate.act(path, fields).await;
         assert_eq!(reply.status, StatusCode::FORBIDDEN, "{path}");
-        assert!(reply.text().contains("read-only access"), "{path}");
+        assert!(reply.text().contains("Your role does not permit this: Analyst."), "{path}");
         assert!(
             running.action_log().contains(&format!("\"action\":\"desk.forbidden\",\"what\":\"{path}\"")),
             "{path}"
@@ -376,10 +379,10 @@ async fn a_session_ends_with_any_change_of_role_or_password_or_by_removal() {
     let running = start();
     let mut keeper = running.keeper().await;
     keeper
-        .act("/admin/operators/add", &[("name", "Mate"), ("role", "read-only"), ("password", PASSWORD)])
+        .act("/admin/operators/add", &[("name", "Mate"), ("role", "analyst"), ("password", PASSWORD)])
         .await;
     for (path, fields) in [
-        ("/admin/operators/role", [("name", "Mate"), ("role", "full")].as_slice()),
+        ("/admin/operators/role", [("name", "Mate"), ("role", "admin")].as_slice()),
         ("/admin/operators/password", &[("name", "mate"), ("password", PASSWORD)]),
         ("/admin/operators/remove", &[("name", "MATE")]),
     ] {
@@ -396,7 +399,7 @@ async fn a_session_ends_with_any_change_of_role_or_password_or_by_removal() {
     assert_eq!(mate.log_in("Mate", PASSWORD).await.status, StatusCode::FORBIDDEN);
     for (path, fields) in [
         ("/admin/operators/remove", [("name", "Keeper")].as_slice()),
-        ("/admin/operators/role", &[("name", "Keeper"), ("role", "read-only")]),
+        ("/admin/operators/role", &[("name", "Keeper"), ("role", "analyst")]),
     ] {
         keeper.act(path, fields).await;
         assert!(keeper.get("/admin/operators").await.text().contains("the last operator with full access"));
@@ -585,8 +588,9 @@ async fn user_input_is_escaped() {
     let running = start();
     let mut keeper = running.keeper().await;
     let evil = "\"><script>alert(1)</script>&amp;";
-    let reply =
-        keeper.act("/admin/operators/add", &[("name", evil), ("role", "full"), ("password", PASSWORD)]).await;
+    let reply = keeper
+        .act("/admin/operators/add", &[("name", evil), ("role", "admin"), ("password", PASSWORD)])
+        .await;
     assert_eq!(reply.status, StatusCode::SEE_OTHER);
     running.desk.action_log.append(&super::action_log::ActionEntry {
         who: evil,
@@ -692,7 +696,7 @@ async fn large_forms_are_read_and_larger_ones_refused() {
     let csrf = keeper.csrf().await;
     let long = "x".repeat(500 << 10);
     let reply =
-        keeper.post("/admin/operators/role", &[("csrf", &csrf), ("name", &long), ("role", "full")]).await;
+        keeper.post("/admin/operators/role", &[("csrf", &csrf), ("name", &long), ("role", "admin")]).await;
     assert_eq!(reply.status, StatusCode::SEE_OTHER);
     let longer = "x".repeat(2 << 20);
     let reply = keeper.post("/admin/operators/role", &[("csrf", &csrf), ("name", &longer)]).await;

@@ -64,7 +64,7 @@ struct TextSpan<'a> {
 /// `GET /api`.
 pub(crate) async fn guide(State(app): State<AppState>, visitor: Visitor) -> Response {
     let (messages, web) = (visitor.messages(), &app.config().web);
-    let needs_keys = !web.api_keys.is_empty();
+    let needs_keys = app.api().keys.are_required();
     let origin = origin(&visitor, web).unwrap_or_default();
     let cors = match web.cors.iter().map(|site| site.trim()).collect::<Vec<_>>().as_slice() {
         [] => messages.api_cors_none.to_string(),
@@ -77,7 +77,7 @@ pub(crate) async fn guide(State(app): State<AppState>, visitor: Visitor) -> Resp
         (rate, true) => fill(messages.api_limits_key, &[&grouped(rate.into())]),
         (rate, false) => fill(messages.api_limits, &[&grouped(rate.into())]),
     };
-    let document = &app.api().document.json;
+    let document = &app.api().document().json;
     let page = GuidePage {
         frame: PageFrame::new(&visitor, app.config()),
         query: "",

@@ -4,7 +4,6 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use pharos_core::Config;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -62,8 +61,8 @@ pub(crate) struct OpenApiDocument {
 }
 
 impl OpenApiDocument {
-    pub(super) fn new(config: &Config) -> Self {
-        let json = serde_json::to_value(build_document(config)).unwrap_or_default();
+    pub(super) fn new(needs_keys: bool) -> Self {
+        let json = serde_json::to_value(build_document(needs_keys)).unwrap_or_default();
         Self { text: json.to_string().into(), json }
     }
 }
@@ -77,15 +76,14 @@ impl OpenApiDocument {
 )]
 pub(crate) async fn openapi(State(app): State<AppState>) -> Response {
     let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "public, max-age=3600")];
-    (headers, app.api().document.text.clone()).into_response()
+    (headers, app.api().document().text.clone()).into_response()
 }
 
-/// Builds the document and adds version, servers and, if keys are configured, the security schemes.
-fn build_document(config: &Config) -> Openapi {
+/// Builds the document and adds version, servers and, if keys are needed, the security schemes.
+fn build_document(needs_keys: bool) -> Openapi {
     let mut document = ApiDoc::openapi();
     document.info.version = pharos_core::VERSION.to_string();
     document.servers = Some(vec![ServerBuilder::new().url("/").build()]);
-    let needs_keys = config.web.api_keys.iter().any(|key| !key.trim().is_empty());
     if needs_keys {
         let components = document.components.get_or_insert_default();
         let key = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("API-Key")));
@@ -112,7 +110,8 @@ fn complete_operation(operation: &mut Operation, is_locked: bool) {
     add("500", "Internal error");
     add("503", "The server is overloaded");
     if is_locked {
-        add("401", "An API key is required");
+        add("401", "The API key is missing, wrong, ended or revoked");
+        add("403", "The API key does not permit this request");
         let either = ["key", "bearer"].map(|scheme| SecurityRequirement::new(scheme, [""; 0]));
         operation.security = Some(either.into());
     }
@@ -145,7 +144,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use axum::http::{Method, StatusCode};
-    use pharos_core::PageUrl;
+    use pharos_core::{Config, PageUrl};
     use proptest::string::string_regex;
     use serde_json::{Value, json};
 
@@ -169,7 +168,7 @@ mod tests {
     ];
 
     fn document() -> Value {
-        OpenApiDocument::new(&Config::default()).json
+        OpenApiDocument::new(false).json
     }
 
     /// Returns path, method and description of every operation.
@@ -281,9 +280,7 @@ mod tests {
                 );
             }
         }
-        let mut config = Config::default();
-        config.web.api_keys = vec!["key".into()];
-        let locked = OpenApiDocument::new(&config).json;
+        let locked = OpenApiDocument::new(true).json;
         for (path, _, operation) in operations(&locked) {
             assert_eq!(operation["security"].is_array(), requires_key(path), "{path}");
             assert_eq!(operation["responses"]["401"].is_object(), requires_key(path), "{path}");

@@ -15,6 +15,7 @@ use pharos_store::interpret::status::is_success;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::api_keys::KeyScope;
 use super::params::{Params, UrlParam};
 use super::problem::ApiError;
 use super::search::Switch;
@@ -241,9 +242,11 @@ pub(crate) struct PageRange {
 pub(crate) async fn page(
     State(app): State<AppState>,
     visitor: Visitor,
+    scope: KeyScope,
     Params(params): Params<PageParams>,
 ) -> Result<Response, ApiError> {
     let url = params.url.parse()?;
+    scope.check_page(&url)?;
     let Some(status) = app.page_status(&visitor, url.clone()).await? else {
         return Err(ApiError::not_found("unknown page"));
     };

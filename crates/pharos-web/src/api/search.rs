@@ -10,6 +10,7 @@ use pharos_query::{Age, Filters, ResultOptions, SearchRequest, SearchResponse};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::api_keys::KeyScope;
 use super::formats::rss;
 use super::params::{Integer, PageNumber, Params};
 use super::problem::ApiError;
@@ -117,7 +118,12 @@ pub(crate) enum AnswerForm {
 }
 
 impl ApiSearchParams {
-    fn into_request(self, filters: FilterParams, config: &QueryConfig) -> Result<SearchRequest, ApiError> {
+    fn into_request(
+        self,
+        filters: FilterParams,
+        within: Vec<String>,
+        config: &QueryConfig,
+    ) -> Result<SearchRequest, ApiError> {
         let text = query_text(&self.q, config.max_length);
         if text.is_empty() {
             return Err(ApiError::bad_request(MISSING_QUERY));
@@ -134,7 +140,7 @@ impl ApiSearchParams {
             explain: self.explain,
             facets: self.facets,
             generation: self.generation,
-            filters: filters.into(),
+            filters: Filters { within, ..filters.into() },
         })
     }
 }
@@ -148,6 +154,7 @@ impl From<FilterParams> for Filters {
             format: text(given.format),
             category: text(given.category),
             time: given.time,
+            within: Vec::new(),
         }
     }
 }
@@ -169,11 +176,12 @@ impl From<FilterParams> for Filters {
 pub(crate) async fn search(
     State(app): State<AppState>,
     visitor: Visitor,
+    scope: KeyScope,
     Params(params): Params<ApiSearchParams>,
     Params(filters): Params<FilterParams>,
 ) -> Result<Response, ApiError> {
     let format = params.format;
-    let request = params.into_request(filters, &app.config().query)?;
+    let request = params.into_request(filters, scope.sites(), &app.config().query)?;
     let answer = app.search(request.clone()).await?;
     app.log_response(&visitor, "api", &request, &answer);
     Ok(match format {

@@ -6,6 +6,7 @@ use pharos_query::SearchResponse;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::api_keys::KeyScope;
 use super::params::{Params, UrlParam};
 use super::problem::ApiError;
 use super::search::{ResultCount, json_answer};
@@ -40,14 +41,16 @@ pub(crate) struct SimilarParams {
 )]
 pub(crate) async fn similar(
     State(app): State<AppState>,
+    scope: KeyScope,
     Params(params): Params<SimilarParams>,
 ) -> Result<Response, ApiError> {
     let url = params.url.parse()?;
+    scope.check_page(&url)?;
     let size = ResultCount::count_or(params.size, app.config().query.page_size);
     if app.indexed_page(url.clone()).await?.is_none() {
         return Err(ApiError::not_found("this page is not searchable"));
     }
-    Ok(json_answer(app.similar(url, size).await?))
+    Ok(json_answer(app.similar(url, size, scope.sites()).await?))
 }
 
 #[cfg(test)]

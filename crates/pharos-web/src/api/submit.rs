@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 use utoipa::ToSchema;
 
+use super::api_keys::KeyScope;
 use super::problem::ApiError;
 use crate::server::origin::is_same_site;
 use crate::server::visitor::Visitor;
@@ -76,6 +77,7 @@ pub(crate) enum SubmissionOutcome {
 pub(crate) async fn submit(
     State(app): State<AppState>,
     visitor: Visitor,
+    scope: KeyScope,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, ApiError> {
@@ -110,6 +112,7 @@ pub(crate) async fn submit(
             "`url` is not a valid URL: write it in full, for example https://www.example.org/",
         )
     })?;
+    scope.check_page(&url)?;
     let submitted = app.submit(&visitor, url.clone()).await?;
     answer(url.as_str(), submitted)
 }

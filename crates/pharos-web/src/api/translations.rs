@@ -14,9 +14,10 @@ fn find(operation: &str, part: &str) -> Option<&'static (&'static str, &'static 
     })
 }
 
-const TEXTS: [(&str, &str); 67] = [
+const TEXTS: [(&str, &str); 68] = [
     ("any.response.400", "缺少参数或参数无效"),
-    ("any.response.401", "需要 API 密钥"),
+    ("any.response.401", "API 密钥缺失、错误、已过期或已撤销"),
+    ("any.response.403", "API 密钥不允许此请求"),
     ("any.response.413", "请求正文过长"),
     ("any.response.429", "来自该地址或使用该密钥的请求过多"),
     ("any.response.500", "服务器内部错误"),
@@ -98,16 +99,12 @@ const TEXTS: [(&str, &str); 67] = [
 mod tests {
     use std::collections::BTreeSet;
 
-    use pharos_core::Config;
-
     use super::super::openapi::OpenApiDocument;
     use super::*;
 
     /// Returns operation id and key of every text that the page shows.
     fn shown_parts() -> Vec<(String, String)> {
-        let mut config = Config::default();
-        config.web.api_keys = vec!["key".into()];
-        let document = OpenApiDocument::new(&config);
+        let document = OpenApiDocument::new(true);
         let operations = document.json["paths"].as_object().unwrap().values();
         let mut parts = Vec::new();
         for operation in operations.flat_map(|item| item.as_object().unwrap().values()) {

@@ -14,7 +14,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use pharos_core::Config;
-use pharos_query::{PAGE_PRODUCT, SearchRequest, SearchResponse};
+use pharos_query::{CuratedBy, PAGE_PRODUCT, ResultNotice, SearchRequest, SearchResponse};
 
 use self::hit::HitView;
 use self::menus::{FilterMenu, menus};
@@ -64,6 +64,10 @@ struct ResultsPage {
     corrected: Option<Link>,
     related: Vec<Link>,
     notices: Vec<&'static str>,
+    /// A text of the operator.
+    operator_notice: Option<ResultNotice>,
+    /// Lines about hidden results, if requested.
+    hidden: Vec<String>,
     outcome: ResultsOutcome,
     paging: Option<Paging>,
     no_results: NoResultsHelp,
@@ -160,6 +164,7 @@ impl ResultsPage {
         } else {
             (messages.sort_newest, Some("date"))
         };
+        let hidden = |by: &CuratedBy| fill(messages.hidden_by, &[&by.by, &by.at]);
         Self {
             frame: PageFrame::new(visitor, config),
             query: query.to_string(),
@@ -176,6 +181,8 @@ impl ResultsPage {
                 .map(|text| SearchParams::query_link(text, "related"))
                 .collect(),
             notices,
+            operator_notice: answer.notice.clone(),
+            hidden: answer.explanation.iter().flat_map(|of| &of.hidden).map(hidden).collect(),
             paging: Paging::new(params, last),
             outcome,
             no_results: NoResultsHelp {

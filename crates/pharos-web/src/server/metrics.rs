@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use thiserror::Error;
 
 use super::{CONNECTIONS, REJECTED_CONNECTIONS};
+use crate::api::api_keys::count_use;
 use crate::api::problem;
 use crate::server::visitor::Visitor;
 use crate::state::{AppState, ServiceError};
@@ -110,6 +111,17 @@ impl Metrics {
     }
 }
 
+/// Returns `true` if a request has a key that permits `/metrics`, and counts its use.
+fn has_key(app: &AppState, headers: &HeaderMap) -> bool {
+    let Some(key) = app.api().keys.check(headers).into_valid() else { return false };
+    let Some(record) = key.record else { return true };
+    let is_permitted = record.permits_endpoint("metrics");
+    if is_permitted {
+        count_use(app, record.id);
+    }
+    is_permitted
+}
+
 /// `GET /metrics`: for the local machine, the networks in `web.metrics_allow` and clients with an API key.
 pub(crate) async fn metrics(
     State(app): State<AppState>,
@@ -119,7 +131,7 @@ pub(crate) async fn metrics(
     let (client, web) = (&visitor.client, &app.config().web);
     let address = client.source.verified_address(&client.host, web);
     let is_allowed = address.is_ok_and(|address| web.metrics_allow.contains(address));
-    if !is_allowed && app.api().keys.index_of(&headers).is_none() {
+    if !is_allowed && !has_key(&app, &headers) {
         let messages = visitor.messages();
         return Ok(problem(StatusCode::FORBIDDEN, messages.refused_title, messages.metrics_refused));
     }

@@ -4,6 +4,7 @@
 //! addresses are counted by /64, the size of one customer network. Requests from the local machine are exempt: they come from
 //! the operator, or from a proxy that is not in `web.behind_proxy` yet.
 
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -17,8 +18,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use parking_lot::Mutex;
 use pharos_core::config::WebConfig;
 
+use crate::api::api_keys::{KeyId, ValidKey};
 use crate::server::client_address::RequestSource;
 use crate::state::AppState;
 
@@ -80,25 +83,54 @@ impl<K: Hash + Eq + Clone> RateLimit<K> {
 /// Rate limits by address and by API key.
 pub(crate) struct RequestLimits {
     addresses: RateLimit<IpAddr>,
-    /// By the index of the key in the settings.
-    keys: RateLimit<usize>,
+    /// Keys without a rate of their own.
+    keys: RateLimit<KeyId>,
+    /// Keys with their own rate, by id.
+    own: Mutex<HashMap<u64, OwnLimit>>,
+}
+
+/// The limit of one key.
+struct OwnLimit {
+    rate: u32,
+    limit: RateLimit<()>,
+}
+
+/// Returns the limit of a key: twice its rate at once.
+fn key_limit<K: Hash + Eq + Clone>(rate: u32) -> RateLimit<K> {
+    RateLimit::new(rate, Duration::from_secs(1), rate.saturating_mul(2))
 }
 
 impl RequestLimits {
     pub(crate) fn from_config(web: &WebConfig) -> Self {
-        let second = Duration::from_secs(1);
         Self {
-            addresses: RateLimit::new(web.rate, second, web.burst),
-            keys: RateLimit::new(web.key_rate, second, web.key_rate.saturating_mul(2)),
+            addresses: RateLimit::new(web.rate, Duration::from_secs(1), web.burst),
+            keys: key_limit(web.key_rate),
+            own: Mutex::default(),
         }
     }
 
     /// Takes one request. A request with a key counts against the key only.
-    fn acquire(&self, key: Option<usize>, address: Option<IpAddr>) -> Result<(), Duration> {
+    fn acquire(&self, key: Option<ValidKey>, address: Option<IpAddr>) -> Result<(), Duration> {
         if let Some(key) = key {
-            return self.keys.acquire(&key);
+            return match key.record.and_then(|record| Some((record.id, record.rate?))) {
+                Some((id, rate)) => self.acquire_own(id, rate),
+                None => self.keys.acquire(&key.id),
+            };
         }
         address.map_or(Ok(()), |address| self.addresses.acquire(&client_network(address)))
+    }
+}
+
+impl RequestLimits {
+    /// Takes one request of a key with its own rate. A changed rate starts a new budget.
+    fn acquire_own(&self, id: u64, rate: u32) -> Result<(), Duration> {
+        let mut own = self.own.lock();
+        let new = || OwnLimit { rate, limit: key_limit(rate) };
+        let limit = own.entry(id).or_insert_with(new);
+        if limit.rate != rate {
+            *limit = new();
+        }
+        limit.limit.acquire(&())
     }
 }
 
@@ -106,7 +138,7 @@ impl RequestLimits {
 pub(crate) async fn limit_requests(State(app): State<AppState>, request: Request, next: Next) -> Response {
     let source = request.extensions().get::<RequestSource>();
     let address = source.and_then(RequestSource::limited_address);
-    match app.request_limits().acquire(app.api().keys.index_of(request.headers()), address) {
+    match app.request_limits().acquire(app.api().keys.check(request.headers()).into_valid(), address) {
         Ok(()) => next.run(request).await,
         Err(wait) => too_many(wait),
     }

@@ -13,10 +13,13 @@ use super::Cli;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Start", &["demo", "up", "serve", "config"]),
     ("Crawl", &["crawl", "add", "remove", "page"]),
-    ("Index and search", &["index", "search", "suggest", "clean", "segment", "words"]),
+    ("Index and search", &["index", "search", "suggest", "clean", "segment", "words", "curate"]),
     ("Archive", &["import", "export", "load"]),
     ("Insight", &["graph", "dedup", "log", "hot", "eval", "stats"]),
-    ("Maintenance", &["doctor", "rebuild", "compact", "backup", "restore", "health", "man", "completions"]),
+    (
+        "Maintenance",
+        &["doctor", "rebuild", "compact", "backup", "restore", "keys", "health", "man", "completions"],
+    ),
 ];
 
 /// Parses the command line. Exits with a message if it is invalid or help is requested.

@@ -1,6 +1,7 @@
-//! Index and search: `index`, `search`, `suggest`, `clean`, `segment`, `words`.
+//! Index and search: `index`, `search`, `suggest`, `clean`, `segment`, `words`, `curate`.
 
 pub(crate) mod clean;
+pub(crate) mod curate;
 pub(crate) mod index;
 pub(crate) mod index_explain;
 pub(crate) mod index_stats;

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use crate::admin::action::OwnAction;
+use crate::admin::action::Action;
 use crate::admin::action_log::ActionOutcome;
 use crate::admin::frame::{DeskFrame, Notice};
 use crate::admin::login::{refuse_until, start_session};
@@ -51,10 +51,7 @@ fn account_page(
 }
 
 /// `POST /admin/account`. Ends all other sessions of the operator.
-pub(super) async fn change(
-    headers: HeaderMap,
-    OwnAction(action): OwnAction,
-) -> Result<Response, ServiceError> {
+pub(super) async fn change(headers: HeaderMap, action: Action) -> Result<Response, ServiceError> {
     const ACTION: &str = "operator.own-password";
     let (messages, form, operator) = (action.messages(), &action.form, &action.operator);
     let desk = action.app.desk();

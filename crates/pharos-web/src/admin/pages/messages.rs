@@ -199,6 +199,8 @@ messages! { PageMessages {
     no_archive: "The page does not allow a snapshot (noarchive).", "网页要求不提供快照（noarchive）。";
     why_found: "The page can be found.", "可以搜到。";
     why_hidden: "The page is indexed, but an operator has hidden it from results (rank.block).", "已收录，但被管理员从结果中隐藏（rank.block）。";
+    why_curated: "The page is indexed, but {} has hidden it from results (see Curation).", "已收录，但被 {} 从结果中隐藏（见“结果干预”）。";
+    curate: "Pin or hide", "置顶或隐藏";
     why_unknown: "The page is unknown. Use the button to fetch it now.", "尚不知道这个网页。可点击按钮立即抓取。";
     why_unknown_refused: "The page is unknown, and the crawl rules would refuse it: {}", "尚不知道这个网页，而且抓取规则会拒绝它：{}";
     why_removed: "An operator removed the page permanently.", "已被管理员永久移除。";

@@ -28,6 +28,8 @@ const PATH: &str = "/admin/operators";
 struct OperatorsPage {
     frame: DeskFrame,
     operators: Vec<OperatorRow>,
+    /// Code and name of every role.
+    roles: [(&'static str, &'static str); 4],
     longest_name: usize,
     longest_password: usize,
     password_hint: String,
@@ -37,7 +39,7 @@ struct OperatorsPage {
 struct OperatorRow {
     name: String,
     role: &'static str,
-    is_full: bool,
+    role_code: &'static str,
     created: String,
     /// The row is the account of the logged-in operator.
     is_self: bool,
@@ -54,12 +56,13 @@ pub(super) async fn operators(
     let rows = accounts.iter().map(|account| OperatorRow {
         name: account.name.clone(),
         role: messages.role(account.role),
-        is_full: account.role == Role::Full,
+        role_code: account.role.code(),
         created: Timestamp::parse(&account.created).map_or_else(String::new, |at| visitor.lang.date_time(at)),
         is_self: fold_name(&account.name) == fold_name(&operator.name),
     });
     let page = OperatorsPage {
         operators: rows.collect(),
+        roles: Role::ALL.map(|role| (role.code(), messages.role(role))),
         frame: DeskFrame::new(&app, &visitor, &operator),
         longest_name: MAX_NAME_LENGTH,
         longest_password: password::MAX_LENGTH,

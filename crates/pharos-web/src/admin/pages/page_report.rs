@@ -9,8 +9,7 @@ use pharos_core::PageUrl;
 use pharos_engine::Order;
 use pharos_engine::status::crawl_policy::{RuleVerdict, rule_verdicts};
 use pharos_engine::status::page_report::{PageReport, VersionContent, recent_page_report};
-use pharos_query::IndexedPage;
-use pharos_query::SearchRequest;
+use pharos_query::{CuratedBy, IndexedPage, SearchRequest};
 use pharos_store::PageState;
 use pharos_store::catalog::{PageProblem, Removal};
 use pharos_store::interpret::status::is_success;
@@ -70,6 +69,8 @@ struct PageRecord {
     rules: Vec<RuleVerdict>,
     is_noindex: bool,
     is_hidden: bool,
+    /// Operator who hid it from the results of all queries.
+    hidden_by: Option<CuratedBy>,
 }
 
 /// `GET /admin/page?url=…`.
@@ -114,14 +115,17 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
             }
             _ => false,
         };
+        let hidden_by = service.search.processor().hidden_by(url.id());
+        let may_be_hidden = hidden_by.is_some() || !config.rank.block.is_empty();
         // The search itself decides reliably whether `rank.block` hides the page.
-        let is_hidden = indexed.is_some() && !config.rank.block.is_empty() && {
+        let is_hidden = indexed.is_some() && may_be_hidden && {
             let request = SearchRequest::new(format!("url:\"{url}\""));
             service.search.processor().run(&request)?.total == 0
         };
         Ok(PageRecord {
             rules: rule_verdicts(&service.stores, &config, url.as_str())?,
             is_hidden,
+            hidden_by,
             url,
             report,
             indexed,
@@ -148,6 +152,7 @@ fn build_report(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> Re
     if record.indexed.is_some() {
         links.push(Link { href: link("/clean", [("url", url.as_str())]), text: m.cleaned.into() });
         links.push(Link { href: format!("/snapshot/{}", record.url.id()), text: m.snapshot.into() });
+        links.push(Link { href: link("/admin/curation", [("url", url.as_str())]), text: m.curate.into() });
     }
     ReportView { is_found, verdict: verdict(record, m, lang), steps, links, url }
 }
@@ -155,7 +160,7 @@ fn build_report(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> Re
 /// Explains in one sentence whether and why the page can be found.
 fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String {
     if record.is_hidden {
-        return m.why_hidden.into();
+        return why_hidden(record, m);
     }
     if record.indexed.is_some() {
         return m.why_found.into();
@@ -190,6 +195,10 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
             _ => fill(m.why_soon, &[&format_time(page.visited_at, m, lang)]),
         },
     }
+}
+
+fn why_hidden(record: &PageRecord, m: &'static PageMessages) -> String {
+    record.hidden_by.as_ref().map_or_else(|| m.why_hidden.into(), |hidden| fill(m.why_curated, &[&hidden.by]))
 }
 
 fn discovery(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportStep {
@@ -300,7 +309,7 @@ fn index(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportSte
         lines.push(m.no_archive.into());
     }
     if record.is_hidden {
-        lines.push(m.why_hidden.into());
+        lines.push(why_hidden(record, m));
     }
     let css_class = if record.is_hidden { "bad" } else { "good" };
     ReportStep { title: m.step_index, css_class, lines, links: Vec::new() }

@@ -9,7 +9,7 @@ use super::*;
 use crate::testing::apply_changes;
 use crate::{LoadedSettings, SettingsSource};
 
-const PAGES: [&str; 21] = [
+const PAGES: [&str; 24] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -28,6 +28,9 @@ const PAGES: [&str; 21] = [
     "/admin/index",
     "/admin/machine",
     "/admin/queries",
+    "/admin/curation",
+    "/admin/keys",
+    "/admin/curation?edit=x&q=%00&url=%3Cscript%3E&kind=%22",
     "/admin/settings?section=rank",
     "/admin/logs",
     "/admin/logs?file=../desk/operators.json&q=%ff",

@@ -7,7 +7,7 @@ use pharos_query::response::Sitelink;
 use pharos_query::{HitExplanation, SearchHit};
 
 use super::search_params::{SearchParam, SearchParams};
-use crate::messages::{Lang, fill, grouped};
+use crate::messages::{Lang, Messages, fill, grouped};
 use crate::pages::frame::Link;
 use crate::server::visitor::link;
 
@@ -33,6 +33,9 @@ pub(crate) struct HitView {
     pub(crate) indented: bool,
     /// Important pages of the site.
     pub(crate) sitelinks: Vec<Link>,
+    pub(crate) is_pinned: bool,
+    /// Decisions of operators and synonyms that concern the result, if requested.
+    pub(crate) curation: Vec<String>,
     /// Components of the score, if requested.
     pub(crate) explanation: Vec<ScoreComponent>,
 }
@@ -76,6 +79,8 @@ impl HitView {
             }),
             indented: hit.indented,
             sitelinks: hit.sitelinks.iter().filter_map(sitelink).collect(),
+            is_pinned: hit.pinned,
+            curation: hit.explanation.as_ref().map(|of| curation_lines(of, messages)).unwrap_or_default(),
             explanation: hit.explanation.as_ref().map(score_components).unwrap_or_default(),
         }
     }
@@ -93,6 +98,14 @@ impl HitView {
 fn sitelink(sitelink: &Sitelink) -> Option<Link> {
     let url = PageUrl::parse(&sitelink.url).ok()?;
     Some(Link { href: url.as_str().to_string(), text: sitelink.title.clone() })
+}
+
+/// Describes who pinned a result, and the synonyms that it contains.
+fn curation_lines(explanation: &HitExplanation, messages: &Messages) -> Vec<String> {
+    let pinned = explanation.pinned.as_ref().map(|by| fill(messages.pinned_by, &[&by.by, &by.at]));
+    let synonyms = explanation.words.iter().filter_map(|word| word.synonym.as_ref());
+    let synonyms = synonyms.map(|of| fill(messages.synonym_of, &[&of.text, &of.synonym_of]));
+    pinned.into_iter().chain(synonyms).collect()
 }
 
 fn score_components(explanation: &HitExplanation) -> Vec<ScoreComponent> {

@@ -29,7 +29,7 @@ pub(crate) struct FilterOption {
 /// Returns the menus that offer a choice.
 pub(crate) fn menus(params: &SearchParams, answer: &SearchResponse, lang: Lang) -> Vec<FilterMenu> {
     let messages = lang.messages();
-    let Filters { site, lang: of_page, format, category, time } = &params.filters;
+    let Filters { site, lang: of_page, format, category, time, .. } = &params.filters;
     let menu = |choice, facet, any, current: Option<&str>, name: &dyn Fn(&str) -> String| {
         FilterMenu::new(params, answer, choice, facet, any, current, name)
     };

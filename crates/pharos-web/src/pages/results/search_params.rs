@@ -67,6 +67,7 @@ fn filters(visitor: &Visitor) -> Filters {
         format: text(SearchParam::Format),
         category: text(SearchParam::Category),
         time: visitor.param(SearchParam::Time.param()).and_then(Age::named),
+        within: Vec::new(),
     }
 }
 
@@ -110,7 +111,7 @@ impl SearchParams {
 
     /// Returns the URL parameters without the page; `changed` replaces or removes one of them.
     fn params<'a>(&'a self, changed: Option<(SearchParam, Option<&'a str>)>) -> Vec<(&'static str, &'a str)> {
-        let Filters { site, lang, format, category, time } = &self.filters;
+        let Filters { site, lang, format, category, time, .. } = &self.filters;
         let mut choices = vec![
             (SearchParam::Site, site.as_deref()),
             (SearchParam::Lang, lang.as_deref()),

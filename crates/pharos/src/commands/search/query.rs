@@ -2,7 +2,9 @@
 
 use std::io::{self, Write as _};
 
-use pharos_query::{HitExplanation, QueryExplanation, ResultOptions, SearchRequest, SearchResponse};
+use pharos_query::{
+    CuratedBy, HitExplanation, QueryExplanation, ResultOptions, SearchRequest, SearchResponse,
+};
 
 use crate::cli::{Global, SearchArgs};
 use crate::terminal::{Style, Terminal};
@@ -43,6 +45,10 @@ fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
     let terminal = Terminal::of_stdout();
     if let Some(explanation) = &answer.explanation {
         explain_query(&mut out, answer, explanation)?;
+    }
+    if let Some(notice) = &answer.notice {
+        let link = notice.link.as_ref().map(|link| format!(" <{link}>")).unwrap_or_default();
+        writeln!(out, "notice: {}{link}\n", console::printable(&notice.text))?;
     }
     if let Some(corrected) = &answer.corrected {
         writeln!(out, "did you mean: {}\n", console::printable(corrected))?;
@@ -95,13 +101,22 @@ fn explain_query(
     answer: &SearchResponse,
     explanation: &QueryExplanation,
 ) -> io::Result<()> {
-    let QueryExplanation { kind, executed: asked, model, combine, weights, candidates } = explanation;
+    let QueryExplanation { kind, executed: asked, model, combine, weights, candidates, hidden } = explanation;
     writeln!(out, "parsed:     {}", console::printable(&answer.understood))?;
     writeln!(out, "executed:   {}", console::printable(asked))?;
     let weights: Vec<String> =
         weights.iter().filter(|(_, k)| **k > 0.0).map(|(part, k)| format!("{part} {k}")).collect();
     writeln!(out, "kind:       {kind:?}; {model}, {combine}; {}", weights.join(", "))?;
-    writeln!(out, "scored:     {candidates} of {} pages, generation {}\n", answer.total, answer.generation)
+    writeln!(out, "scored:     {candidates} of {} pages, generation {}", answer.total, answer.generation)?;
+    for hidden in hidden {
+        writeln!(out, "hidden by {}", curated_by(hidden))?;
+    }
+    writeln!(out)
+}
+
+fn curated_by(by: &CuratedBy) -> String {
+    let until = by.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
+    format!("{} on {}{until} (entry {} of `pharos curate list`)", console::printable(&by.by), by.at, by.entry)
 }
 
 fn explain_hit(
@@ -115,12 +130,21 @@ fn explain_hit(
         .iter()
         .map(|part| format!("{} {:.3}×{}", part.part, part.value, part.weight))
         .collect();
-    writeln!(out, "{margin}score {score:.4} = {}", parts.join(" + "))?;
+    if let Some(pinned) = &explanation.pinned {
+        writeln!(out, "{margin}pinned by {}", curated_by(pinned))?;
+    }
+    if !parts.is_empty() {
+        writeln!(out, "{margin}score {score:.4} = {}", parts.join(" + "))?;
+    }
     for word in &explanation.words {
+        let name = match &word.synonym {
+            Some(synonym) => format!("{} (synonym of {})", synonym.text, synonym.synonym_of),
+            None => word.word.clone(),
+        };
         writeln!(
             out,
             "{margin}  {}: {:.1} occurrences, in {} pages (weight {:.2}), score {:.2}",
-            console::printable(&word.word),
+            console::printable(&name),
             word.times,
             word.pages,
             word.weight,
