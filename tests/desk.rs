@@ -345,7 +345,7 @@ fn the_first_seed_is_added_on_the_desk() {
 }
 
 /// Every page of the desk.
-const PAGES: [(&str, &str); 14] = [
+const PAGES: [(&str, &str); 16] = [
     ("overview", "/admin"),
     ("crawl", "/admin/crawl"),
     ("sites", "/admin/sites"),
@@ -354,6 +354,8 @@ const PAGES: [(&str, &str); 14] = [
     ("problems", "/admin/trouble"),
     ("submissions", "/admin/submissions"),
     ("index", "/admin/index"),
+    ("calendar", "/admin/calendar"),
+    ("backup", "/admin/backup"),
     ("machine", "/admin/machine"),
     ("queries", "/admin/queries"),
     ("settings", "/admin/settings?section=desk"),

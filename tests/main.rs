@@ -9,6 +9,7 @@
 mod common;
 
 mod archives;
+mod backup;
 mod bad_input;
 mod browser;
 mod cleaning;
@@ -32,6 +33,7 @@ mod processes;
 mod ranking;
 mod revisit;
 mod safety;
+mod schedules;
 mod search_page;
 mod upgrade;
 mod web_limits;

@@ -54,7 +54,8 @@ DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={
         for name, path in [
             ("overview", ""), ("crawl", "/crawl"), ("sites", "/sites"), ("site", "/site?name=campus.localhost:8081"),
             ("page", "/page"), ("page-unknown", "/page?url=https://unknown.example/"), ("trouble", "/trouble"),
-            ("submissions", "/submissions"), ("index", "/index"), ("machine", "/machine"), ("queries", "/queries"),
+            ("submissions", "/submissions"), ("index", "/index"), ("calendar", "/calendar"),
+            ("backup", "/backup"), ("machine", "/machine"), ("queries", "/queries"),
             ("settings", "/settings"), ("settings-rank", "/settings?section=rank"), ("logs", "/logs"),
             ("operators", "/operators"), ("actions", "/actions"), ("account", "/account")]]
 

@@ -14,6 +14,8 @@ use std::time::Duration;
 
 use toml::de::DeValue;
 
+use crate::schedule::{Recurrence, Zone};
+
 pub use address_range::{AddressRanges, TrustedProxies, parse_address_range};
 pub use politeness::PolitenessLimits;
 pub use read::ConfigError;
@@ -50,7 +52,9 @@ pub fn takes_effect(key: &str) -> TakesEffect {
             TakesEffect::NextCrawl
         }
         "engine.disk_floor" => TakesEffect::AtOnce,
-        _ if key.starts_with("crawl.") || key.starts_with("rank.") => TakesEffect::AtOnce,
+        _ if ["crawl.", "rank.", "backup."].iter().any(|section| key.starts_with(section)) => {
+            TakesEffect::AtOnce
+        }
         _ => TakesEffect::NextStart,
     }
 }
@@ -195,8 +199,15 @@ settings! {
         /// Maximum request rate of a domain with many sites, as a multiple of the rate of one site.
         sites_per_domain: usize = 8,
         /// Settings per host: HOST with any of zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000
-        /// sorted; HOST may be *.example.org.
+        /// sorted window=mon-fri/22:00-06:00; HOST may be *.example.org. A host with windows is fetched only within
+        /// them; zone may also be a name such as Europe/Berlin.
         site_settings: Vec<String> = Vec::new(),
+        /// Scheduled visits, each WHEN TARGET: WHEN is a time of day (03:30), with days (mon-fri 03:30), an interval (6h)
+        /// or one date and time (2026-12-24T22:00); TARGET is a host or a URL pattern with *.
+        recrawl: Vec<String> = Vec::new(),
+        /// Time zone of crawl windows and all other schedules, such as Europe/Berlin or +08:00; empty uses the zone of
+        /// the machine.
+        time_zone: Zone = Zone::default(),
         /// Treat a robots.txt request rejected with 401 or 403 as allowing everything, as in RFC 9309; false treats it as
         /// forbidding everything.
         robots_forbidden_is_allowed: bool = true,
@@ -321,6 +332,9 @@ settings! {
         /// Age of history at which `up` builds a new one, which bounds the time span of latest; 0 disables this
         /// trigger.
         build_every: Duration = Duration::from_secs(86_400),
+        /// Times at which `up` builds a new history if pages are new: a time of day (03:30), with days (sun 03:30), or an
+        /// interval (12h); off adds none. The other two triggers stay in force unless they are 0.
+        build_at: Recurrence = Recurrence::Never,
         /// Size of latest, as a share of the pages of history (and at least 10,000 pages), at which `up` builds a new
         /// history; 0 disables this trigger.
         latest_share: f64 = 0.25,
@@ -491,6 +505,15 @@ settings! {
         page_time: Duration = Duration::from_secs(10),
         /// Free disk space below which the crawl pauses.
         disk_floor: ByteSize = ByteSize(512 << 20),
+    }
+    /// Backups made by a running engine.
+    backup: BackupConfig {
+        /// Directory of the backups, best on another disk; empty makes none. Each backup has a directory of its own there.
+        directory: String = String::new(),
+        /// Times of the backups: a time of day (03:30), with days (sat,sun 03:30), or an interval (6h); off makes none.
+        schedule: Recurrence = Recurrence::Never,
+        /// Number of backups to keep in the directory; older ones are deleted. 0 keeps all.
+        keep: usize = 7,
     }
     /// Query log, access log and system log.
     log: LogConfig {

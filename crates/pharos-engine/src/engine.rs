@@ -25,6 +25,9 @@ use crate::build::runner::BuildRunner;
 use crate::build::schedule::BuildSchedule;
 use crate::control::dispatch::OrderDispatcher;
 use crate::control::orders::{Order, OrderQueue, home_page};
+use crate::control::recrawls::RecrawlSchedule;
+use crate::maintenance::backup::runner::BackupRunner;
+use crate::maintenance::backup::schedule::BackupSchedule;
 use crate::stages::analyse::AnalysedRecord;
 use crate::stages::analysis_pool::AnalysisPool;
 use crate::stages::append_stage::{AppendStage, queue_records};
@@ -70,6 +73,7 @@ pub struct Engine {
     /// Set once an operator has started the crawl again.
     pub(crate) resumed_by_operator: AtomicBool,
     builds: Arc<BuildRunner>,
+    backups: Arc<BackupRunner>,
     owner: OwnerLock,
 }
 
@@ -128,6 +132,7 @@ impl Engine {
             refuse_behind(&data, &*library, &data.index(), &index.applied_positions()?)?;
         }
         let builds = Arc::new(BuildRunner::new(data.clone(), &config));
+        let backups = Arc::new(BackupRunner::new(stores.clone()));
         Ok(Self {
             data,
             config: watch::Sender::new(Arc::new(config)),
@@ -144,6 +149,7 @@ impl Engine {
             analysis_cancelled: Arc::default(),
             resumed_by_operator: AtomicBool::new(false),
             builds,
+            backups,
             owner,
         })
     }
@@ -172,6 +178,31 @@ impl Engine {
     /// Starts building a new history whenever one is due, on a separate thread, until `stop` becomes `true`.
     pub fn start_build_schedule(&self, stop: watch::Receiver<bool>) -> Result<BuildSchedule, EngineError> {
         BuildSchedule::start(self.builds(), &self.config(), Arc::clone(&self.clock), self.index.clone(), stop)
+    }
+
+    /// Starts making backups whenever one is due (`backup.schedule`), on a separate thread, until `stop` becomes `true`.
+    pub fn start_backup_schedule(&self, stop: watch::Receiver<bool>) -> Result<BackupSchedule, EngineError> {
+        BackupSchedule::start(self.backups(), self.config.subscribe(), Arc::clone(&self.clock), stop)
+    }
+
+    /// Starts ordering the visits of `crawl.recrawl` whenever they are due, on a separate thread, until `stop` becomes
+    /// `true`.
+    pub fn start_recrawl_schedule(
+        &self,
+        stop: watch::Receiver<bool>,
+    ) -> Result<RecrawlSchedule, EngineError> {
+        RecrawlSchedule::start(
+            self.data.clone(),
+            self.catalog(),
+            self.config.subscribe(),
+            Arc::clone(&self.clock),
+            stop,
+        )
+    }
+
+    /// Returns the runner of backups.
+    pub fn backups(&self) -> Arc<BackupRunner> {
+        Arc::clone(&self.backups)
     }
 
     /// Returns the runner of index builds.

@@ -15,6 +15,8 @@ messages! { DeskMessages {
     trouble: "Problems", "问题网页";
     submissions: "Submissions", "提交";
     index: "Index", "索引";
+    calendar: "Calendar", "日程";
+    backup: "Backups", "备份";
     machine: "Machine", "机器状态";
     queries: "Queries", "查询";
     settings: "Settings", "设置";

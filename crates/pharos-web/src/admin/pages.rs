@@ -5,6 +5,8 @@
 
 mod account;
 mod actions;
+mod backup;
+mod calendar;
 mod charts;
 mod commands;
 mod crawl;
@@ -51,6 +53,9 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/submissions/decide", post(submissions::decide))
         .route("/admin/index", get(generations::index))
         .route("/admin/index/{what}", post(generations::act))
+        .route("/admin/backup", get(backup::backup))
+        .route("/admin/backup/{what}", post(backup::act))
+        .route("/admin/calendar", get(calendar::calendar).post(calendar::save))
         .route("/admin/machine", get(machine::machine))
         .route("/admin/queries", get(queries::queries))
         .route("/admin/settings", get(settings::settings))

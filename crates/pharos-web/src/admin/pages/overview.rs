@@ -7,10 +7,12 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_core::{Clock as _, SystemClock};
+use pharos_engine::maintenance::backup::last::read_last_backup;
 use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine_status};
 use pharos_engine::{CrawlOrder, Order};
 use pharos_store::catalog::CatalogCounts;
 
+use super::backup::describe_age;
 use super::charts::Chart;
 use super::commands::{execute, record_and_redirect, with_catalog};
 use super::messages::PageMessages;
@@ -42,6 +44,8 @@ struct OverviewPage {
     charts: Vec<Chart>,
     figures: Vec<(&'static str, String)>,
     waiting_submissions: usize,
+    /// Age of the last backup, and whether the last attempt failed.
+    backup: (String, bool),
     reasons: Vec<(String, u64)>,
 }
 
@@ -97,6 +101,7 @@ pub(crate) async fn overview(
         charts: crawl_charts(m, &app),
         figures: figures.map(|(name, figure)| (name, grouped(figure))).into(),
         waiting_submissions: catalog_figures.undecided,
+        backup: describe_age(&read_last_backup(&app.service().data), SystemClock.now(), visitor.lang),
         reasons: catalog_figures.reasons,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))

@@ -96,7 +96,7 @@ impl<'a> ExclusionReason<'a> {
             (PageState::Waiting, Some(WaitReason::Original(_))) => Self::CopyOfSite,
             (PageState::Waiting, Some(WaitReason::RobotsTxt(at, _))) => Self::WaitsForRobots(*at),
             (PageState::Waiting, Some(WaitReason::Moment(until))) => Self::WaitsUntil(*until),
-            (PageState::Waiting, None) => Self::Waits,
+            (PageState::Waiting, None | Some(WaitReason::Window(_))) => Self::Waits,
             (PageState::Refused, _) => match reason.strip_prefix("robots.txt: ") {
                 Some(rule) => Self::RobotsTxt(rule),
                 None => Self::OurRules,
