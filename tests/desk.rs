@@ -345,7 +345,7 @@ fn the_first_seed_is_added_on_the_desk() {
 }
 
 /// Every page of the desk.
-const PAGES: [(&str, &str); 16] = [
+const PAGES: [(&str, &str); 17] = [
     ("overview", "/admin"),
     ("crawl", "/admin/crawl"),
     ("sites", "/admin/sites"),
@@ -355,6 +355,7 @@ const PAGES: [(&str, &str); 16] = [
     ("submissions", "/admin/submissions"),
     ("index", "/admin/index"),
     ("calendar", "/admin/calendar"),
+    ("alerts", "/admin/alerts"),
     ("backup", "/admin/backup"),
     ("machine", "/admin/machine"),
     ("queries", "/admin/queries"),

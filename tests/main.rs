@@ -8,6 +8,7 @@
 
 mod common;
 
+mod alerts;
 mod archives;
 mod backup;
 mod bad_input;

@@ -55,7 +55,7 @@ DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={
             ("overview", ""), ("crawl", "/crawl"), ("sites", "/sites"), ("site", "/site?name=campus.localhost:8081"),
             ("page", "/page"), ("page-unknown", "/page?url=https://unknown.example/"), ("trouble", "/trouble"),
             ("submissions", "/submissions"), ("index", "/index"), ("calendar", "/calendar"),
-            ("backup", "/backup"), ("machine", "/machine"), ("queries", "/queries"),
+            ("backup", "/backup"), ("alerts", "/alerts"), ("machine", "/machine"), ("queries", "/queries"),
             ("settings", "/settings"), ("settings-rank", "/settings?section=rank"), ("logs", "/logs"),
             ("operators", "/operators"), ("actions", "/actions"), ("account", "/account")]]
 

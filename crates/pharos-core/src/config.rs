@@ -22,7 +22,7 @@ pub use read::ConfigError;
 pub use score_weights::ScoreWeights;
 pub use value::{
     ByteSize, CrawlMode, LibraryFormat, LinkScope, PolitenessProfile, RankModel, RestartPolicy,
-    ScoreCombination, SettingValue, StrategyName, SubmissionPolicy,
+    ScoreCombination, SettingValue, SmtpSecurity, StrategyName, SubmissionPolicy,
 };
 
 /// A configuration key with its meaning, as printed by `pharos config`.
@@ -52,7 +52,7 @@ pub fn takes_effect(key: &str) -> TakesEffect {
             TakesEffect::NextCrawl
         }
         "engine.disk_floor" => TakesEffect::AtOnce,
-        _ if ["crawl.", "rank.", "backup."].iter().any(|section| key.starts_with(section)) => {
+        _ if ["crawl.", "rank.", "backup.", "alerts."].iter().any(|section| key.starts_with(section)) => {
             TakesEffect::AtOnce
         }
         _ => TakesEffect::NextStart,
@@ -61,7 +61,7 @@ pub fn takes_effect(key: &str) -> TakesEffect {
 
 /// Returns `true` if the value of `key` must be shown only to operators who may change it.
 pub fn is_secret(key: &str) -> bool {
-    key == "web.api_keys"
+    matches!(key, "web.api_keys" | "alerts.smtp_password" | "alerts.webhook")
 }
 
 /// Returns the environment variable that sets a key: `PHAROS_CRAWL_MAX_PAGES` for `crawl.max_pages`.
@@ -505,6 +505,42 @@ settings! {
         page_time: Duration = Duration::from_secs(10),
         /// Free disk space below which the crawl pauses.
         disk_floor: ByteSize = ByteSize(512 << 20),
+    }
+    /// Alerts of a running engine, shown on the desk and sent to a webhook or by mail.
+    alerts: AlertsConfig {
+        /// URL to which each new alert is sent as a JSON POST; empty sends none.
+        webhook: String = String::new(),
+        /// Mail addresses to which each new alert is sent.
+        mail_to: Vec<String> = Vec::new(),
+        /// Sender address of the mails.
+        mail_from: String = String::new(),
+        /// Mail server, HOST:PORT, such as mail.example.org:587.
+        smtp_server: String = String::new(),
+        /// Encryption of the connection to the mail server: starttls (usually port 587), tls (port 465) or none.
+        smtp_security: SmtpSecurity = SmtpSecurity::StartTls,
+        /// User name at the mail server; empty sends without authentication.
+        smtp_user: String = String::new(),
+        /// Password at the mail server. It is sent over encrypted connections only.
+        smtp_password: String = String::new(),
+        /// Also send to a webhook or mail server with a private or loopback address.
+        allow_private: bool = false,
+        /// Time without any fetched page, while pages are queued, after which the crawl counts as stalled; 0 disables
+        /// this alert.
+        stalled_after: Duration = Duration::from_secs(30 * 60),
+        /// Free disk space below which an alert is raised; 0 disables it.
+        disk_free: ByteSize = ByteSize(1 << 30),
+        /// Share of requests without a response, among at least 50 of the last ten minutes, above which an alert is
+        /// raised; 0 disables it.
+        error_rate: f64 = 0.5,
+        /// Remaining lifetime of web.certificate below which an alert is raised; 0 disables it.
+        certificate_left: Duration = Duration::from_secs(14 * 86_400),
+        /// Share of queries without results, among at least 50 of the last hour, above which an alert is raised if it
+        /// has also risen by half; 0 disables it.
+        no_results: f64 = 0.3,
+        /// Delay of a scheduled backup after which an alert is raised; 0 disables it.
+        backup_overdue: Duration = Duration::from_secs(6 * 3600),
+        /// Time for which the cause of an alert must be absent before the alert ends; later it may be sent again.
+        clear_after: Duration = Duration::from_secs(600),
     }
     /// Backups made by a running engine.
     backup: BackupConfig {

@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use crate::EngineError;
+use crate::alerts::AlertSources;
 use crate::build::runner::BuildRunner;
 use crate::build::schedule::BuildSchedule;
 use crate::control::dispatch::OrderDispatcher;
@@ -198,6 +199,17 @@ impl Engine {
             Arc::clone(&self.clock),
             stop,
         )
+    }
+
+    /// Returns the parts of this engine that alerts are about; see [`watch_alerts`](crate::alerts::watch_alerts).
+    pub fn alert_sources(&self) -> AlertSources {
+        AlertSources {
+            data: self.data.clone(),
+            config: self.config.subscribe(),
+            status: self.status(),
+            phase: Arc::clone(&self.phase),
+            builds: self.builds(),
+        }
     }
 
     /// Returns the runner of backups.

@@ -35,10 +35,12 @@
 //! * [`maintenance`]: backup, doctor, rebuild, compaction, rollback.
 //! * [`exchange`]: import, export, data feeds.
 //! * [`control`]: orders and reconfiguration.
+//! * [`alerts`]: conditions, the book of alerts, webhook and mail.
 //! * [`status`]: status and metrics of engine, threads, index and pages.
 
 #[cfg(test)]
 mod agreement;
+pub mod alerts;
 pub mod build;
 pub mod control;
 mod engine;

@@ -17,6 +17,7 @@ use pharos_store::{Catalog, CrawlRules, LibraryRecord};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
+use crate::alerts::check_endpoints;
 use crate::control::orders::{CrawlOrder, OWNER_TIMEOUT, Order, OrderQueue, home_page};
 use crate::control::recrawls::RecrawlRule;
 use crate::engine::TICK;
@@ -41,6 +42,7 @@ pub fn check_settings(config: &Config) -> Result<(), EngineError> {
     let wrong = |error: String| EngineError::Settings(error);
     check_rules(&config.crawl).map_err(|error| wrong(error.to_string()))?;
     SiteSettingsTable::parse(&config.crawl.site_settings).map_err(|error| wrong(error.to_string()))?;
+    check_endpoints(config)?;
     RecrawlRule::parse_all(&config.crawl)?;
     if !config.backup.directory.is_empty() {
         SeriesPlan::from_config(config)?;

@@ -16,7 +16,7 @@ use crate::state::AppState;
 type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const NAV_PAGES: [(&str, PageName); 15] = [
+const NAV_PAGES: [(&str, PageName); 16] = [
     ("/admin", |messages| messages.overview),
     ("/admin/crawl", |messages| messages.crawl),
     ("/admin/sites", |messages| messages.sites),
@@ -26,6 +26,7 @@ const NAV_PAGES: [(&str, PageName); 15] = [
     ("/admin/index", |messages| messages.index),
     ("/admin/calendar", |messages| messages.calendar),
     ("/admin/backup", |messages| messages.backup),
+    ("/admin/alerts", |messages| messages.alerts),
     ("/admin/machine", |messages| messages.machine),
     ("/admin/queries", |messages| messages.queries),
     ("/admin/settings", |messages| messages.settings),

@@ -17,6 +17,7 @@ messages! { DeskMessages {
     index: "Index", "索引";
     calendar: "Calendar", "日程";
     backup: "Backups", "备份";
+    alerts: "Alerts", "警报";
     machine: "Machine", "机器状态";
     queries: "Queries", "查询";
     settings: "Settings", "设置";

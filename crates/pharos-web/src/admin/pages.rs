@@ -5,6 +5,7 @@
 
 mod account;
 mod actions;
+mod alerts;
 mod backup;
 mod calendar;
 mod charts;
@@ -56,6 +57,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/backup", get(backup::backup))
         .route("/admin/backup/{what}", post(backup::act))
         .route("/admin/calendar", get(calendar::calendar).post(calendar::save))
+        .route("/admin/alerts", get(alerts::alerts))
+        .route("/admin/alerts/acknowledge", post(alerts::acknowledge))
         .route("/admin/machine", get(machine::machine))
         .route("/admin/queries", get(queries::queries))
         .route("/admin/settings", get(settings::settings))

@@ -12,6 +12,7 @@ use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine
 use pharos_engine::{CrawlOrder, Order};
 use pharos_store::catalog::CatalogCounts;
 
+use super::alerts::unacknowledged_alerts;
 use super::backup::describe_age;
 use super::charts::Chart;
 use super::commands::{execute, record_and_redirect, with_catalog};
@@ -46,6 +47,8 @@ struct OverviewPage {
     waiting_submissions: usize,
     /// Age of the last backup, and whether the last attempt failed.
     backup: (String, bool),
+    /// Alerts that are not acknowledged.
+    alerts: Vec<String>,
     reasons: Vec<(String, u64)>,
 }
 
@@ -101,6 +104,7 @@ pub(crate) async fn overview(
         charts: crawl_charts(m, &app),
         figures: figures.map(|(name, figure)| (name, grouped(figure))).into(),
         waiting_submissions: catalog_figures.undecided,
+        alerts: unacknowledged_alerts(&app.service().data, visitor.lang),
         backup: describe_age(&read_last_backup(&app.service().data), SystemClock.now(), visitor.lang),
         reasons: catalog_figures.reasons,
     };

@@ -6,7 +6,7 @@ use pharos_store::catalog::{CatalogChange, DiscoveredLink, RobotsFile, RobotsSta
 use super::*;
 use crate::testing::apply_changes;
 
-const PAGES: [&str; 22] = [
+const PAGES: [&str; 23] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -22,6 +22,7 @@ const PAGES: [&str; 22] = [
     "/admin/trouble?site=www.example.org&kind=failed&q=timed&before=5.0",
     "/admin/submissions",
     "/admin/index",
+    "/admin/alerts",
     "/admin/backup",
     "/admin/calendar",
     "/admin/machine",
@@ -223,6 +224,35 @@ async fn a_backup_is_configured_made_and_listed() {
     assert!(keeper.get("/admin?lang=en").await.text().contains("Last backup: "));
     assert!(running.action_log().contains("backup.now"), "{}", running.action_log());
     assert_eq!(keeper.act("/admin/backup/fly", &[]).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn alerts_are_shown_and_acknowledged() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    assert!(keeper.get("/admin/alerts?lang=en").await.text().contains("There is no alert."));
+    let book = "{\"build-failed\":{\"kind\":\"build-failed\",\"value\":\"no <b>space</b>\",\"since\":5,\
+                \"undelivered\":[\"webhook: status 500\"]}}";
+    fs::write(running.dir.path().join("ALERTS"), book).unwrap();
+    for (lang, text) in [
+        ("en", "Building the index failed: no &#60;b&#62;space"),
+        ("zh", "索引构建失败：no &#60;b&#62;space"),
+    ] {
+        for path in ["/admin", "/admin/alerts"] {
+            let page = keeper.get(&format!("{path}?lang={lang}")).await;
+            assert!(page.text().contains(text), "{path}: {}", page.text());
+        }
+    }
+    assert!(keeper.get("/admin/alerts").await.text().contains("webhook: status 500"));
+    for wrong in ["fire", "error-rate"] {
+        let reply = keeper.act("/admin/alerts/acknowledge", &[("alert", wrong)]).await;
+        assert!(keeper.get(reply.header("location")).await.text().contains("said bad"), "{wrong}");
+    }
+    keeper.act("/admin/alerts/acknowledge", &[("alert", "build-failed")]).await;
+    let page = keeper.get("/admin/alerts?lang=en").await;
+    assert!(page.text().contains("Acknowledged by Keeper"), "{}", page.text());
+    assert!(!keeper.get("/admin?lang=en").await.text().contains("Building the index failed"));
+    assert!(running.action_log().contains("alert.acknowledge"), "{}", running.action_log());
 }
 
 #[tokio::test(flavor = "multi_thread")]

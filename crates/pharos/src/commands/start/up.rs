@@ -78,6 +78,7 @@ pub(crate) async fn up(
     console::print_message(global.quiet, &format!("serving http://{address}/  (Ctrl-C to stop)"));
     let builds = engine.start_build_schedule(stop.clone())?;
     let backups = engine.start_backup_schedule(stop.clone())?;
+    let alerts = tokio::spawn(pharos_engine::alerts::watch_alerts(engine.alert_sources(), stop.clone()));
     let recrawls = engine.start_recrawl_schedule(stop.clone())?;
     // Requests of the command line that fail are errors; those of the desk are reported there.
     let mut is_first = true;
@@ -109,6 +110,7 @@ pub(crate) async fn up(
         }
     }
     progress.abort();
+    alerts.abort();
     tokio::task::block_in_place(|| {
         recrawls.shut_down();
         backups.shut_down();
