@@ -5,6 +5,7 @@ pub mod browser;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -108,6 +109,27 @@ pub fn pharos() -> Command {
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// Returns a command whose permissions count: the superuser may otherwise read and write everything. It stays
+/// the same user, who can reach the directory wherever the tests run.
+pub fn bound_by_permissions(command: &Command) -> Command {
+    let mut bound = if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        let mut setpriv = Command::new("setpriv");
+        setpriv.arg("--bounding-set=-dac_override,-dac_read_search").arg(command.get_program());
+        setpriv
+    } else {
+        Command::new(command.get_program())
+    };
+    bound.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => bound.env(name, value),
+            None => bound.env_remove(name),
+        };
+    }
+    bound.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    bound
 }
 
 /// Runs a command to its end and asserts success.

@@ -393,7 +393,7 @@ fn the_first_seed_is_added_on_the_desk() {
 }
 
 /// Every page of the desk.
-const PAGES: [(&str, &str); 15] = [
+const PAGES: [(&str, &str); 20] = [
     ("overview", "/admin"),
     ("crawl", "/admin/crawl"),
     ("sites", "/admin/sites"),
@@ -403,8 +403,13 @@ const PAGES: [(&str, &str); 15] = [
     ("submissions", "/admin/submissions"),
     ("words", "/admin/words"),
     ("index", "/admin/index"),
+    ("calendar", "/admin/calendar"),
+    ("alerts", "/admin/alerts"),
+    ("backup", "/admin/backup"),
     ("machine", "/admin/machine"),
     ("queries", "/admin/queries"),
+    ("curation", "/admin/curation"),
+    ("keys", "/admin/keys"),
     ("settings", "/admin/settings?section=desk"),
     ("logs", "/admin/logs"),
     ("operators", "/admin/operators"),

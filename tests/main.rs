@@ -8,8 +8,10 @@
 
 mod common;
 
+mod alerts;
 mod api_keys;
 mod archives;
+mod backup;
 mod bad_input;
 mod browser;
 mod cleaning;
@@ -35,6 +37,7 @@ mod processes;
 mod ranking;
 mod revisit;
 mod safety;
+mod schedules;
 mod search_page;
 mod upgrade;
 mod web_limits;

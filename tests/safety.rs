@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Rig, Running, describe, fail, get, succeed};
+use crate::common::{Rig, Running, bound_by_permissions, describe, fail, get, succeed};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
@@ -191,21 +191,6 @@ fn set_writable(path: &Path, writable: bool) {
     }
 }
 
-/// Returns a command whose permissions count: the superuser may otherwise read and write everything. It stays
-/// the same user, who can reach the directory wherever the tests run.
-fn bound_by_permissions(command: &Command) -> Command {
-    let mut bound = if fs::metadata("/proc/self").unwrap().uid() == 0 {
-        let mut setpriv = Command::new("setpriv");
-        setpriv.arg("--bounding-set=-dac_override,-dac_read_search").arg(command.get_program());
-        setpriv
-    } else {
-        Command::new(command.get_program())
-    };
-    bound.args(command.get_args());
-    bound.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    bound
-}
-
 #[test]
 fn a_read_only_directory_serves_searches() {
     let rig = built(86);
@@ -283,18 +268,18 @@ fn a_file_without_permission_is_not_damaged() {
 }
 
 /// A small file system that is unmounted when the test ends.
-struct SmallDisk(std::path::PathBuf);
+pub struct SmallDisk(std::path::PathBuf);
 
 impl SmallDisk {
     /// Mounts a file system of this size. Returns `None` if the test may not.
-    fn mount(path: &Path, size: &str) -> Option<Self> {
+    pub fn mount(path: &Path, size: &str) -> Option<Self> {
         fs::create_dir_all(path).unwrap();
         let options = format!("size={size}");
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(path).output();
         mounted.is_ok_and(|output| output.status.success()).then(|| Self(path.to_path_buf()))
     }
 
-    fn resize(&self, size: &str) {
+    pub fn resize(&self, size: &str) {
         succeed(Command::new("mount").args(["-o", &format!("remount,size={size}")]).arg(&self.0));
     }
 }

@@ -54,9 +54,11 @@ DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={
         for name, path in [
             ("overview", ""), ("crawl", "/crawl"), ("sites", "/sites"), ("site", "/site?name=campus.localhost:8081"),
             ("page", "/page"), ("page-unknown", "/page?url=https://unknown.example/"), ("trouble", "/trouble"),
-            ("submissions", "/submissions"), ("index", "/index"), ("machine", "/machine"), ("queries", "/queries"),
-            ("curation", "/curation"), ("curation-edit", "/curation?edit=1&q=lamp"), ("settings", "/settings"), ("settings-rank", "/settings?section=rank"), ("logs", "/logs"),
-            ("keys", "/keys"), ("operators", "/operators"), ("actions", "/actions"), ("account", "/account")]]
+            ("submissions", "/submissions"), ("index", "/index"), ("words", "/words"), ("calendar", "/calendar"),
+            ("backup", "/backup"), ("alerts", "/alerts"), ("machine", "/machine"), ("queries", "/queries"),
+            ("curation", "/curation"), ("curation-edit", "/curation?edit=1&q=lamp"), ("settings", "/settings"),
+            ("settings-rank", "/settings?section=rank"), ("logs", "/logs"), ("keys", "/keys"), ("operators", "/operators"),
+            ("actions", "/actions"), ("account", "/account")]]
 
 # Exceptions from the recommended rules.
 RULES = {

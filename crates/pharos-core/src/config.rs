@@ -14,13 +14,15 @@ use std::time::Duration;
 
 use toml::de::DeValue;
 
+use crate::schedule::{Recurrence, Zone};
+
 pub use address_range::{AddressRanges, TrustedProxies, parse_address_range};
 pub use politeness::PolitenessLimits;
 pub use read::ConfigError;
 pub use score_weights::ScoreWeights;
 pub use value::{
     ByteSize, CrawlMode, LibraryFormat, LinkScope, PolitenessProfile, RankModel, RestartPolicy,
-    ScoreCombination, SettingValue, StrategyName, SubmissionPolicy,
+    ScoreCombination, SettingValue, SmtpSecurity, StrategyName, SubmissionPolicy,
 };
 
 /// A configuration key or section with its meaning, as printed by `pharos config`.
@@ -50,14 +52,16 @@ pub fn takes_effect(key: &str) -> TakesEffect {
             TakesEffect::NextCrawl
         }
         "engine.disk_floor" => TakesEffect::AtOnce,
-        _ if key.starts_with("crawl.") || key.starts_with("rank.") => TakesEffect::AtOnce,
+        _ if ["crawl.", "rank.", "backup.", "alerts."].iter().any(|section| key.starts_with(section)) => {
+            TakesEffect::AtOnce
+        }
         _ => TakesEffect::NextStart,
     }
 }
 
 /// Returns `true` if the value of `key` must be shown only to operators who may change it.
 pub fn is_secret(key: &str) -> bool {
-    key == "web.api_keys"
+    matches!(key, "web.api_keys" | "alerts.smtp_password" | "alerts.webhook")
 }
 
 /// Returns the environment variable that sets a key: `PHAROS_CRAWL_MAX_PAGES` for `crawl.max_pages`.
@@ -207,8 +211,15 @@ settings! {
         /// Maximum request rate of a domain with many sites, as a multiple of the rate of one site.
         sites_per_domain: usize = 8,
         /// Settings per host: HOST with any of zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000
-        /// sorted; HOST may be *.example.org.
+        /// sorted window=mon-fri/22:00-06:00; HOST may be *.example.org. A host with windows is fetched only within
+        /// them; zone may also be a name such as Europe/Berlin.
         site_settings: Vec<String> = Vec::new(),
+        /// Scheduled visits, each WHEN TARGET: WHEN is a time of day (03:30), with days (mon-fri 03:30), an interval (6h)
+        /// or one date and time (2026-12-24T22:00); TARGET is a host or a URL pattern with *.
+        recrawl: Vec<String> = Vec::new(),
+        /// Time zone of crawl windows and all other schedules, such as Europe/Berlin or +08:00; empty uses the zone of
+        /// the machine.
+        time_zone: Zone = Zone::default(),
         /// Treat a robots.txt request rejected with 401 or 403 as allowing everything, as in RFC 9309; false treats it as
         /// forbidding everything.
         robots_forbidden_is_allowed: bool = true,
@@ -333,6 +344,9 @@ settings! {
         /// Age of history at which `up` builds a new one, which bounds the time span of latest; 0 disables this
         /// trigger.
         build_every: Duration = Duration::from_secs(86_400),
+        /// Times at which `up` builds a new history if pages are new: a time of day (03:30), with days (sun 03:30), or an
+        /// interval (12h); off adds none. The other two triggers stay in force unless they are 0.
+        build_at: Recurrence = Recurrence::Never,
         /// Size of latest, as a share of the pages of history (and at least 10,000 pages), at which `up` builds a new
         /// history; 0 disables this trigger.
         latest_share: f64 = 0.25,
@@ -503,6 +517,51 @@ settings! {
         page_time: Duration = Duration::from_secs(10),
         /// Free disk space below which the crawl pauses.
         disk_floor: ByteSize = ByteSize(512 << 20),
+    }
+    /// Alerts of a running engine, shown on the desk and sent to a webhook or by mail.
+    alerts: AlertsConfig {
+        /// URL to which each new alert is sent as a JSON POST; empty sends none.
+        webhook: String = String::new(),
+        /// Mail addresses to which each new alert is sent.
+        mail_to: Vec<String> = Vec::new(),
+        /// Sender address of the mails.
+        mail_from: String = String::new(),
+        /// Mail server, HOST:PORT, such as mail.example.org:587.
+        smtp_server: String = String::new(),
+        /// Encryption of the connection to the mail server: starttls (usually port 587), tls (port 465) or none.
+        smtp_security: SmtpSecurity = SmtpSecurity::StartTls,
+        /// User name at the mail server; empty sends without authentication.
+        smtp_user: String = String::new(),
+        /// Password at the mail server. It is sent over encrypted connections only.
+        smtp_password: String = String::new(),
+        /// Also send to a webhook or mail server with a private or loopback address.
+        allow_private: bool = false,
+        /// Time without any fetched page, while pages are queued, after which the crawl counts as stalled; 0 disables
+        /// this alert.
+        stalled_after: Duration = Duration::from_secs(30 * 60),
+        /// Free disk space below which an alert is raised; 0 disables it.
+        disk_free: ByteSize = ByteSize(1 << 30),
+        /// Share of requests without a response, among at least 50 of the last ten minutes, above which an alert is
+        /// raised; 0 disables it.
+        error_rate: f64 = 0.5,
+        /// Remaining lifetime of web.certificate below which an alert is raised; 0 disables it.
+        certificate_left: Duration = Duration::from_secs(14 * 86_400),
+        /// Share of queries without results, among at least 50 of the last hour, above which an alert is raised if it
+        /// has also risen by half; 0 disables it.
+        no_results: f64 = 0.3,
+        /// Delay of a scheduled backup after which an alert is raised; 0 disables it.
+        backup_overdue: Duration = Duration::from_secs(6 * 3600),
+        /// Time for which the cause of an alert must be absent before the alert ends; later it may be sent again.
+        clear_after: Duration = Duration::from_secs(600),
+    }
+    /// Backups made by a running engine.
+    backup: BackupConfig {
+        /// Directory of the backups, best on another disk; empty makes none. Each backup has a directory of its own there.
+        directory: String = String::new(),
+        /// Times of the backups: a time of day (03:30), with days (sat,sun 03:30), or an interval (6h); off makes none.
+        schedule: Recurrence = Recurrence::Never,
+        /// Number of backups to keep in the directory; older ones are deleted. 0 keeps all.
+        keep: usize = 7,
     }
     /// Query log, access log and system log.
     log: LogConfig {

@@ -14,11 +14,13 @@
 //! ```
 //!
 //! # Invariants
-//! * No function performs I/O or reads the system time; callers pass a [`Clock`]. Only [`work`] measures elapsed time.
+//! * No function performs I/O or reads the system time; callers pass a [`Clock`]. Only [`work`] measures elapsed time, and only
+//!   [`schedule::Zone`] reads the time zone database.
 //! * Two spellings of one page give one [`PageUrl`]. [`NORMALISER_VERSION`] changes whenever the normalisation does.
 //!
 //! # Modules
 //! * `config/`: value types of settings; `config.rs` declares all keys with default and meaning.
+//! * [`schedule`]: time zones, recurring times and weekly windows.
 //! * `url/`: normalisation of URLs, page ids, site names.
 //! * [`work`]: budgets for the computation on untrusted input.
 
@@ -27,6 +29,7 @@ mod clock;
 pub mod config;
 mod page;
 mod position;
+pub mod schedule;
 mod snippet_limits;
 mod url;
 pub mod work;

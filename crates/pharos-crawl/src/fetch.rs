@@ -6,6 +6,7 @@ mod dns;
 mod error;
 pub(crate) mod fetch_task;
 mod fetcher;
+pub mod outgoing;
 pub(crate) mod overrides;
 #[cfg(test)]
 mod rebinding_tests;

@@ -28,6 +28,8 @@ const MAX_FAILURE_WAIT: Duration = Duration::from_secs(60);
 const HOLD_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval after which a site with the maximum number of concurrent requests or pending pages is checked again.
 const BUSY_INTERVAL: Duration = Duration::from_millis(50);
+/// Maximum interval after which a site outside its crawl windows is checked again, so that changed windows take effect.
+const WINDOW_INTERVAL: Duration = Duration::from_secs(10);
 /// Maximum number of sites remembered as restored from the catalog; beyond it the set is cleared.
 const MAX_RESTORED: usize = 1 << 20;
 
@@ -89,7 +91,8 @@ impl FetchGate {
         now: Timestamp,
     ) -> Result<Self, SettingError> {
         Ok(Self {
-            monitor: SiteMonitor::new(config.clone(), UtcOffset::of_system(now))?,
+            monitor: SiteMonitor::new(config.clone(), UtcOffset::of_zone(&config.time_zone, now))?
+                .with_offsets_at(now),
             budgets: SiteBudgets::new(config.site_budget),
             mirrors: MirrorDetector::default(),
             known_mirrors: HashSet::new(),
@@ -174,6 +177,14 @@ impl FetchGate {
 
     /// Decides whether the site may be requested at all now.
     pub(crate) fn check_site(&mut self, name: &SiteName, now: Timestamp) -> GateDecision {
+        if let Some(opening) = self.monitor.closed_until(name, now) {
+            // A crawl that ends by itself does not wait for a window.
+            return if self.keep_going {
+                GateDecision::NotBefore(opening.min(now.plus(WINDOW_INTERVAL)))
+            } else {
+                GateDecision::Skip
+            };
+        }
         let moment = match self.monitor.check(name, now) {
             RequestPermission::Now => return GateDecision::Allow,
             RequestPermission::Busy => return GateDecision::NotBefore(now.plus(BUSY_INTERVAL)),
@@ -329,5 +340,35 @@ impl FetchGate {
     /// Treats all suspects as distinct sites, because no more evidence will arrive.
     pub(crate) fn drop_suspects(&mut self) {
         self.mirrors = MirrorDetector::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_outside_its_window_is_not_requested() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let config = |window: &str| {
+            let site_settings = vec![format!("a.example zone=Z {window}")];
+            Arc::new(CrawlConfig { site_settings, ..CrawlConfig::default() })
+        };
+        let (a, b) =
+            (PageUrl::parse("http://a.example/").unwrap(), PageUrl::parse("http://b.example/").unwrap());
+        let noon = at("2026-01-30T12:00:00Z");
+        let mut gate = FetchGate::new(config("window=22:00-06:00"), true, noon).unwrap();
+        assert_eq!(gate.check_page(&a, false, noon), GateDecision::NotBefore(noon.plus(WINDOW_INTERVAL)));
+        assert_eq!(gate.check_site(&a.site(), noon), GateDecision::NotBefore(noon.plus(WINDOW_INTERVAL)));
+        assert_eq!(gate.check_page(&b, false, noon), GateDecision::Allow);
+        let just_before = at("2026-01-30T21:59:55Z");
+        let opening = at("2026-01-30T22:00:00Z");
+        assert_eq!(gate.check_page(&a, false, just_before), GateDecision::NotBefore(opening));
+        assert_eq!(gate.check_page(&a, false, opening), GateDecision::Allow);
+        gate.reconfigure(config("window=00:00-24:00")).unwrap();
+        assert_eq!(gate.check_page(&a, false, noon), GateDecision::Allow, "changed windows hold at once");
+
+        let mut ending = FetchGate::new(config("window=22:00-06:00"), false, noon).unwrap();
+        assert_eq!(ending.check_page(&a, false, noon), GateDecision::Skip, "it does not wait for the night");
     }
 }

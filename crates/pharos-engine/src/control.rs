@@ -2,3 +2,4 @@
 
 pub mod dispatch;
 pub mod orders;
+pub mod recrawls;

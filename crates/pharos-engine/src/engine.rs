@@ -22,10 +22,14 @@ use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use crate::EngineError;
+use crate::alerts::AlertSources;
 use crate::build::runner::BuildRunner;
 use crate::build::schedule::BuildSchedule;
 use crate::control::dispatch::OrderDispatcher;
 use crate::control::orders::{Order, OrderQueue, home_page};
+use crate::control::recrawls::RecrawlSchedule;
+use crate::maintenance::backup::runner::BackupRunner;
+use crate::maintenance::backup::schedule::BackupSchedule;
 use crate::stages::analyse::AnalysedRecord;
 use crate::stages::analysis_pool::AnalysisPool;
 use crate::stages::append_stage::{AppendStage, queue_records};
@@ -71,6 +75,7 @@ pub struct Engine {
     /// Set once an operator has started the crawl again.
     pub(crate) resumed_by_operator: AtomicBool,
     builds: Arc<BuildRunner>,
+    backups: Arc<BackupRunner>,
     owner: OwnerLock,
 }
 
@@ -129,6 +134,7 @@ impl Engine {
             refuse_behind(&data, &*library, &data.index(), &index.applied_positions()?)?;
         }
         let builds = Arc::new(BuildRunner::new(data.clone(), &config));
+        let backups = Arc::new(BackupRunner::new(stores.clone()));
         Ok(Self {
             data,
             config: watch::Sender::new(Arc::new(config)),
@@ -145,6 +151,7 @@ impl Engine {
             analysis_cancelled: Arc::default(),
             resumed_by_operator: AtomicBool::new(false),
             builds,
+            backups,
             owner,
         })
     }
@@ -173,6 +180,42 @@ impl Engine {
     /// Starts building a new history whenever one is due, on a separate thread, until `stop` becomes `true`.
     pub fn start_build_schedule(&self, stop: watch::Receiver<bool>) -> Result<BuildSchedule, EngineError> {
         BuildSchedule::start(self.builds(), &self.config(), Arc::clone(&self.clock), self.index.clone(), stop)
+    }
+
+    /// Starts making backups whenever one is due (`backup.schedule`), on a separate thread, until `stop` becomes `true`.
+    pub fn start_backup_schedule(&self, stop: watch::Receiver<bool>) -> Result<BackupSchedule, EngineError> {
+        BackupSchedule::start(self.backups(), self.config.subscribe(), Arc::clone(&self.clock), stop)
+    }
+
+    /// Starts ordering the visits of `crawl.recrawl` whenever they are due, on a separate thread, until `stop` becomes
+    /// `true`.
+    pub fn start_recrawl_schedule(
+        &self,
+        stop: watch::Receiver<bool>,
+    ) -> Result<RecrawlSchedule, EngineError> {
+        RecrawlSchedule::start(
+            self.data.clone(),
+            self.catalog(),
+            self.config.subscribe(),
+            Arc::clone(&self.clock),
+            stop,
+        )
+    }
+
+    /// Returns the parts of this engine that alerts are about; see [`watch_alerts`](crate::alerts::watch_alerts).
+    pub fn alert_sources(&self) -> AlertSources {
+        AlertSources {
+            data: self.data.clone(),
+            config: self.config.subscribe(),
+            status: self.status(),
+            phase: Arc::clone(&self.phase),
+            builds: self.builds(),
+        }
+    }
+
+    /// Returns the runner of backups.
+    pub fn backups(&self) -> Arc<BackupRunner> {
+        Arc::clone(&self.backups)
     }
 
     /// Returns the runner of index builds.

@@ -74,6 +74,9 @@ pub enum EngineError {
     /// A directory is not a backup, or a damaged one.
     #[error("cannot restore {}: {detail}", path.display())]
     BadBackup { path: PathBuf, detail: String },
+    /// The target of a backup cannot be used.
+    #[error("cannot back up to {}: {problem}; the data and earlier backups are unchanged", path.display())]
+    BackupTarget { path: PathBuf, problem: String },
     /// The library changed repeatedly during a backup.
     #[error("the library in {} is being compacted: try again afterwards", path.display())]
     LibraryChanging { path: PathBuf },

@@ -36,10 +36,12 @@
 //! * [`exchange`]: import, export, data feeds.
 //! * [`evaluation`]: known-item queries made from stored pages.
 //! * [`control`]: orders and reconfiguration.
+//! * [`alerts`]: conditions, the book of alerts, webhook and mail.
 //! * [`status`]: status and metrics of engine, threads, index and pages.
 
 #[cfg(test)]
 mod agreement;
+pub mod alerts;
 pub mod build;
 pub mod control;
 mod engine;

@@ -1,5 +1,6 @@
 //! Status and metrics of the engine, its threads, the index and pages.
 
+pub mod calendar;
 pub mod collection;
 pub mod crawl_policy;
 pub mod data_dir;

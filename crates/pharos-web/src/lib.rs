@@ -13,7 +13,8 @@
 //! ```no_run
 //! # async fn example(search: std::sync::Arc<pharos_query::SearchService>, library: std::sync::Arc<dyn pharos_store::Library>,
 //! # data: pharos_store::DataDir, stores: pharos_engine::Stores,
-//! # builds: std::sync::Arc<pharos_engine::build::runner::BuildRunner>) -> std::io::Result<()> {
+//! # builds: std::sync::Arc<pharos_engine::build::runner::BuildRunner>,
+//! # backups: std::sync::Arc<pharos_engine::maintenance::backup::runner::BackupRunner>) -> std::io::Result<()> {
 //! let service = pharos_web::Service {
 //!     data,
 //!     stores,
@@ -23,6 +24,7 @@
 //!     metrics: pharos_web::install_metrics().expect("no other recorder is installed"),
 //!     settings: pharos_web::SettingsSource::new("data/pharos.toml", || Ok(Default::default())),
 //!     builds,
+//!     backups,
 //! };
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 //! pharos_web::serve(listener, service, async { tokio::signal::ctrl_c().await.unwrap_or(()) }).await

@@ -11,6 +11,7 @@ use http_body_util::BodyExt;
 use pharos_core::{Config, LibraryPosition, LibraryPositions, PageUrl, Timestamp};
 use pharos_engine::Stores;
 use pharos_engine::build::runner::BuildRunner;
+use pharos_engine::maintenance::backup::runner::BackupRunner;
 use pharos_index::{IndexChange, IndexDocument};
 use pharos_mining::Logs;
 use pharos_mining::system::SystemCounters;
@@ -81,8 +82,9 @@ pub(crate) fn engine(pages: &[TestPage], config: Config) -> (TempDir, Service) {
     let search = SearchService::open(index, logs, &data.models(), &config).unwrap();
     let (search, config) = (Arc::new(search), Arc::new(config));
     let builds = Arc::new(BuildRunner::new(data.clone(), &config));
+    let backups = Arc::new(BackupRunner::new(stores.clone()));
     let settings = settings_of(&data);
-    (dir, Service { data, stores, search, library, config, metrics, settings, builds })
+    (dir, Service { data, stores, search, library, config, metrics, settings, builds, backups })
 }
 
 /// Returns a settings source that reads only the file of the data directory.

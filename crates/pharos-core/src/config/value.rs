@@ -311,6 +311,18 @@ impl StrategyName {
 }
 
 choice! {
+    /// Encryption of the connection to a mail server.
+    SmtpSecurity, "starttls, tls or none" {
+        /// Plain at first, then TLS (RFC 3207). A server without it is refused.
+        StartTls = "starttls",
+        /// TLS from the start (RFC 8314).
+        Tls = "tls",
+        /// No encryption, and no password.
+        Plain = "none",
+    }
+}
+
+choice! {
     /// Starting point of a resumed crawl.
     RestartPolicy, "known or seeds" {
         /// All known pages that were never requested.

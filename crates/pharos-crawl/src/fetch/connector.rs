@@ -48,6 +48,8 @@ pub(crate) struct Connector(Arc<ConnectorInner>);
 struct ConnectorInner {
     resolver: HostResolver,
     tls: TlsConnector,
+    /// For protocols other than HTTP.
+    other_tls: TlsConnector,
     ranges: AddressRanges,
     allow_private: bool,
     has_contact: bool,
@@ -82,15 +84,42 @@ impl Connector {
         if !config.extra_ca.is_empty() {
             add_authorities(&mut roots, &config.extra_ca)?;
         }
+        let mut other_tls = tls_config(roots.clone(), false);
+        other_tls.alpn_protocols.clear();
         Ok(Self(Arc::new(ConnectorInner {
             resolver,
             tls: TlsConnector::from(Arc::new(tls_config(roots, config.http2))),
+            other_tls: TlsConnector::from(Arc::new(other_tls)),
             ranges: AddressRanges::parse(config)?,
             allow_private: config.allow_private,
             has_contact: !config.contact.trim().is_empty(),
             timeout: config.connect_timeout,
             open: Arc::default(),
         })))
+    }
+
+    /// Opens a connection for a protocol other than HTTP, without TLS.
+    pub(crate) async fn open_plain(&self, host: &str, port: u16) -> Result<TcpStream, FetchError> {
+        let limit = self.0.timeout;
+        let late = FetchError::TimedOut { after: limit, doing: "connecting" };
+        let opened = timeout(limit, async {
+            let (found, port) = self.0.resolver.resolve(host, port).await?;
+            let allowed = self.0.permitted_addresses(&found, &Uri::default())?;
+            let (stream, _) = self.0.connect_to_first(&allowed, port).await?;
+            Ok(stream)
+        });
+        opened.await.unwrap_or(Err(late))
+    }
+
+    /// Starts TLS on a connection of a protocol other than HTTP.
+    pub(crate) async fn start_tls(
+        &self,
+        stream: TcpStream,
+        host: &str,
+    ) -> Result<TlsStream<TcpStream>, FetchError> {
+        let limit = self.0.timeout;
+        let late = FetchError::TimedOut { after: limit, doing: "starting TLS" };
+        timeout(limit, encrypt(&self.0.other_tls, stream, host)).await.unwrap_or(Err(late))
     }
 
     /// Returns the number of open connections, including idle ones.
@@ -156,7 +185,7 @@ impl ConnectorInner {
         // Small requests must not wait for acknowledgements; a failure only makes them slower.
         let _ = stream.set_nodelay(true);
         let (stream, is_http2): (Box<dyn Stream>, bool) = if is_https {
-            let stream = self.encrypt(stream, host).await?;
+            let stream = encrypt(&self.tls, stream, host).await?;
             let is_http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
             (Box::new(stream), is_http2)
         } else {
@@ -205,14 +234,18 @@ impl ConnectorInner {
         }
         Err(last)
     }
+}
 
-    /// Starts TLS. The certificate must be valid for the host of the URL, wherever the connection was redirected.
-    async fn encrypt(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, FetchError> {
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_string();
-        let name = ServerName::try_from(host)
-            .map_err(|_| FetchError::Tls("the host is not a valid server name".into()))?;
-        self.tls.connect(name, stream).await.map_err(|e| tls_failure(&e))
-    }
+/// Starts TLS. The certificate must be valid for the host of the URL, wherever the connection was redirected.
+async fn encrypt(
+    tls: &TlsConnector,
+    stream: TcpStream,
+    host: &str,
+) -> Result<TlsStream<TcpStream>, FetchError> {
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_string();
+    let name = ServerName::try_from(host)
+        .map_err(|_| FetchError::Tls("the host is not a valid server name".into()))?;
+    tls.connect(name, stream).await.map_err(|e| tls_failure(&e))
 }
 
 fn tls_failure(error: &io::Error) -> FetchError {

@@ -95,6 +95,8 @@ struct PolitenessRules {
     config: Arc<CrawlConfig>,
     table: SiteSettingsTable,
     default_offset: UtcOffset,
+    /// Time at which named zones are converted to offsets: an hour does not matter for politeness.
+    offsets_at: Timestamp,
 }
 
 impl SiteMonitor {
@@ -102,7 +104,7 @@ impl SiteMonitor {
     pub fn new(config: Arc<CrawlConfig>, default_offset: UtcOffset) -> Result<Self, SettingError> {
         let table = SiteSettingsTable::parse(&config.site_settings)?;
         Ok(Self {
-            rules: PolitenessRules { config, table, default_offset },
+            rules: PolitenessRules { config, table, default_offset, offsets_at: Timestamp::EPOCH },
             sites: HashMap::new(),
             domains: HashMap::new(),
             addresses: HashMap::new(),
@@ -110,7 +112,18 @@ impl SiteMonitor {
         })
     }
 
-    /// Checks whether a request to this site may start now.
+    /// Sets the time whose offsets represent named time zones.
+    pub(crate) fn with_offsets_at(mut self, now: Timestamp) -> Self {
+        self.rules.offsets_at = now;
+        self
+    }
+
+    /// Returns the time at which the next crawl window of a site opens, or `None` if it may be requested now.
+    pub fn closed_until(&self, name: &SiteName, now: Timestamp) -> Option<Timestamp> {
+        self.settings(name).closed_until(&self.rules.config.time_zone, now)
+    }
+
+    /// Checks whether a request to this site may start now, apart from its crawl windows.
     pub fn check(&mut self, name: &SiteName, now: Timestamp) -> RequestPermission {
         let id = name.id();
         let site = self.sites.entry(id).or_insert_with(|| self.rules.new_site(name));
@@ -299,7 +312,12 @@ impl PolitenessRules {
             name: name.clone(),
             // Never the hash of a site.
             domain: SiteName::from_stored(format!("*.{}", name.domain())).id().0,
-            zone: settings.zone.or_else(|| UtcOffset::of_country_domain(name)).unwrap_or(self.default_offset),
+            zone: settings
+                .zone
+                .as_ref()
+                .map(|zone| UtcOffset::of_zone(zone, self.offsets_at))
+                .or_else(|| UtcOffset::of_country_domain(name))
+                .unwrap_or(self.default_offset),
             limits,
             connections: settings.connections.unwrap_or(self.config.connections_per_host).max(1),
             ready: Timestamp::EPOCH,

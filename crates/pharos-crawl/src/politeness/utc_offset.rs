@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use pharos_core::schedule::Zone;
 use pharos_core::{SiteName, Timestamp};
 
 /// First hour of the night, and first hour of the day.
@@ -42,11 +43,15 @@ impl UtcOffset {
         Self::from_minutes(sign * (number(hours)? * 60 + minutes))
     }
 
-    /// Returns the offset of this machine.
-    pub fn of_system(now: Timestamp) -> Self {
-        let now = jiff::Timestamp::from_millisecond(now.millis()).unwrap_or_default();
-        let seconds = jiff::tz::TimeZone::system().to_offset(now).seconds();
-        Self::from_minutes(seconds / 60).unwrap_or_default()
+    /// Returns the offset of a time zone at a point in time.
+    pub fn of_zone(zone: &Zone, now: Timestamp) -> Self {
+        Self::from_minutes(zone.offset_minutes(now)).unwrap_or_default()
+    }
+
+    /// Returns the time zone that has this offset always.
+    pub fn to_zone(self) -> Zone {
+        let (sign, minutes) = (if self.minutes < 0 { '-' } else { '+' }, self.minutes.abs());
+        Zone::parse(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)).unwrap_or_default()
     }
 
     /// Returns the usual offset of a site's country, if its name has a country domain.
@@ -173,6 +178,8 @@ mod tests {
     fn zones_are_written_as_everywhere() {
         for (text, minutes) in [("+08:00", 480), ("-03:30", -210), ("+5", 300), ("Z", 0), ("+14:00", 840)] {
             assert_eq!(UtcOffset::parse(text), Some(UtcOffset { minutes }), "{text}");
+            let zone = UtcOffset { minutes }.to_zone();
+            assert_eq!(UtcOffset::of_zone(&zone, Timestamp::EPOCH), UtcOffset { minutes });
         }
         for bad in ["", "8", "+", "+25:00", "+08:60", "+08:", "east", "+-8", "灯"] {
             assert_eq!(UtcOffset::parse(bad), None, "{bad}");

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
+use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
 use pharos_store::catalog::{PageDetails, RobotsState};
 use pharos_store::interpret::link_filter::UrlSpellings;
 use pharos_store::interpret::robots::{DecidingRule, RobotsRules};
@@ -197,6 +197,7 @@ impl RuleEvaluation<'_> {
         lines.push(self.robots()?);
         lines.push(self.addresses());
         lines.push(self.caps()?);
+        lines.push(self.window(SystemClock.now()));
         lines.push(self.path());
         lines.push(self.removed()?);
         lines.push(self.state());
@@ -353,6 +354,22 @@ impl RuleEvaluation<'_> {
         })
     }
 
+    /// Evaluates the crawl windows of the site. Outside them its pages wait.
+    fn window(&self, now: Timestamp) -> RuleResult {
+        let table = SiteSettingsTable::parse(&self.config.site_settings).unwrap_or_default();
+        let (own, zone) = (table.settings_for(&self.url.site()), &self.config.time_zone);
+        let Some(windows) = own.describe_windows(zone) else {
+            return admits("window", "no crawl window is configured");
+        };
+        match own.closed_until(zone, now) {
+            None => admits("window", format!("inside the crawl window {windows}")),
+            Some(until) => {
+                let opens = own.zone.as_ref().unwrap_or(zone).format(until);
+                open("window", format!("outside the crawl window {windows}: it waits until {opens}"))
+            }
+        }
+    }
+
     fn path(&self) -> RuleResult {
         if has_repeated_segments(self.url) && !self.is_named_now() {
             refuses("path", ScopeRefusal::Repeats.to_string())
@@ -401,7 +418,7 @@ impl RuleEvaluation<'_> {
 mod tests {
     use super::*;
     use crate::testing::open_catalog;
-    use pharos_core::{LibraryPosition, Timestamp};
+    use pharos_core::LibraryPosition;
     use pharos_store::CrawlRules;
     use pharos_store::catalog::{
         CatalogChange, DiscoveredLink, Removal, ResponseSummary, RobotsFile, VisitOutcome,
@@ -435,6 +452,27 @@ mod tests {
         let seed = [url("http://10.0.0.1/private/x")];
         let private = explain(None, &config, &seed, "http://10.0.0.1/private/x").unwrap();
         assert_eq!(decided_by(&private).unwrap().0, "addresses");
+    }
+
+    #[test]
+    fn a_site_outside_its_window_waits() {
+        let config = CrawlConfig {
+            site_settings: vec!["a.example zone=Z window=22:00-06:00".into()],
+            ..CrawlConfig::default()
+        };
+        let (scope, a, b) =
+            (CrawlScope::new(rules_from_config(&config)), url("http://a.example/"), url("http://b.example/"));
+        let window = |url: &PageUrl, at: &str| {
+            let (catalog, seeds) = (None, &[][..]);
+            let evaluation =
+                RuleEvaluation { catalog, config: &config, scope: &scope, seeds, url, details: None };
+            evaluation.window(Timestamp::parse(at).unwrap())
+        };
+        let closed = window(&a, "2026-01-30T12:00:00Z");
+        assert_eq!(closed.ruling, RuleDecision::Open);
+        assert!(closed.why.contains("22:00-06:00 (Z): it waits until 2026-01-30 22:00"), "{}", closed.why);
+        assert_eq!(window(&a, "2026-01-30T23:00:00Z").ruling, RuleDecision::Admits);
+        assert!(window(&b, "2026-01-30T12:00:00Z").why.contains("no crawl window"));
     }
 
     #[test]

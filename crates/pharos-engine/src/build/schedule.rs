@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pharos_core::config::{Config, IndexConfig};
+use pharos_core::schedule::{Recurrence, Zone};
 use pharos_core::{Clock, Timestamp};
 use pharos_index::{GenerationStore, GenerationalIndex, Index, IndexError};
 use tokio::sync::watch;
@@ -55,7 +56,14 @@ fn last_build_time(generations: &dyn GenerationStore) -> Result<Option<Timestamp
 }
 
 /// Returns the time at which the next build is due, or `None` if nothing is new or builds are disabled.
-pub fn next_build_at(config: &IndexConfig, size: IndexSize, now: Timestamp) -> Option<Timestamp> {
+///
+/// `zone` is the time zone of `index.build_at`.
+pub fn next_build_at(
+    config: &IndexConfig,
+    zone: &Zone,
+    size: IndexSize,
+    now: Timestamp,
+) -> Option<Timestamp> {
     if size.latest == 0 {
         return None;
     }
@@ -64,12 +72,15 @@ pub fn next_build_at(config: &IndexConfig, size: IndexSize, now: Timestamp) -> O
         return Some(now);
     }
     let every = config.build_every;
-    (!every.is_zero()).then(|| size.since.map_or(now, |since| since.plus(every)))
+    let by_age = (!every.is_zero()).then(|| size.since.map_or(now, |since| since.plus(every)));
+    let by_time = config.build_at.next_after(size.since.unwrap_or(now), zone);
+    by_age.into_iter().chain(by_time).min()
 }
 
 /// Decides when to build.
 struct BuildTrigger {
     config: IndexConfig,
+    zone: Zone,
     /// Earliest time of the next attempt after a failure.
     not_before: Option<Timestamp>,
 }
@@ -77,7 +88,7 @@ struct BuildTrigger {
 impl BuildTrigger {
     fn is_due(&self, size: IndexSize, now: Timestamp) -> bool {
         self.not_before.is_none_or(|not_before| now >= not_before)
-            && next_build_at(&self.config, size, now).is_some_and(|at| at <= now)
+            && next_build_at(&self.config, &self.zone, size, now).is_some_and(|at| at <= now)
     }
 
     /// Delays the next attempt after a failure.
@@ -98,12 +109,18 @@ impl BuildSchedule {
         index: Option<Arc<dyn Index>>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, EngineError> {
-        let never = config.index.build_every.is_zero() && config.index.latest_share <= 0.0;
+        let never = config.index.build_every.is_zero()
+            && config.index.latest_share <= 0.0
+            && config.index.build_at == Recurrence::Never;
         let Some(index) = index.filter(|index| !never && index.generational().is_some()) else {
             return Ok(Self(None));
         };
-        let config = config.index.clone();
-        let work = move || run_schedule(&builds, config, &*clock, &*index, &stop);
+        let trigger = BuildTrigger {
+            config: config.index.clone(),
+            zone: config.crawl.time_zone.clone(),
+            not_before: None,
+        };
+        let work = move || run_schedule(&builds, trigger, &*clock, &*index, &stop);
         let thread = thread::Builder::new().name("build".into()).spawn(work);
         Ok(Self(Some(thread.map_err(|_| EngineError::StageFailed("building"))?)))
     }
@@ -120,7 +137,7 @@ impl BuildSchedule {
 
 fn run_schedule(
     builds: &BuildRunner,
-    config: IndexConfig,
+    mut trigger: BuildTrigger,
     clock: &dyn Clock,
     index: &dyn Index,
     stop: &watch::Receiver<bool>,
@@ -128,7 +145,6 @@ fn run_schedule(
     // A closed channel means that the engine has ended.
     let is_stopped = || *stop.borrow() || stop.has_changed().is_err();
     let Some(index) = index.generational() else { return };
-    let mut trigger = BuildTrigger { config, not_before: None };
     let mut reported = String::new();
     loop {
         let next = Instant::now() + CHECK_INTERVAL;
@@ -170,15 +186,15 @@ mod tests {
     fn a_build_is_due_when_latest_spans_a_day() {
         let config = Config::default().index;
         let clock = ManualClock::starting_at(Timestamp::EPOCH);
-        let trigger = BuildTrigger { config: config.clone(), not_before: None };
+        let trigger = BuildTrigger { config: config.clone(), zone: Zone::default(), not_before: None };
         let size = IndexSize { since: Some(clock.now()), history: 5, latest: 3 };
         assert!(!trigger.is_due(size, clock.now()));
-        assert_eq!(next_build_at(&config, size, clock.now()), Some(clock.now().plus(DAY)));
+        assert_eq!(next_build_at(&config, &Zone::default(), size, clock.now()), Some(clock.now().plus(DAY)));
         clock.advance(DAY);
         assert!(trigger.is_due(size, clock.now()));
         assert!(!trigger.is_due(IndexSize { latest: 0, ..size }, clock.now()), "nothing is new");
         let never = IndexConfig { build_every: Duration::ZERO, ..config };
-        assert_eq!(next_build_at(&never, size, clock.now()), None);
+        assert_eq!(next_build_at(&never, &Zone::default(), size, clock.now()), None);
     }
 
     #[test]
@@ -186,22 +202,49 @@ mod tests {
         let config = IndexConfig { build_every: Duration::ZERO, ..Config::default().index };
         let now = Timestamp::EPOCH;
         let due_by_size = |history, latest| {
-            next_build_at(&config, IndexSize { since: Some(now), history, latest }, now).is_some()
+            next_build_at(&config, &Zone::default(), IndexSize { since: Some(now), history, latest }, now)
+                .is_some()
         };
         assert!(!due_by_size(100_000, 25_000) && due_by_size(100_000, 25_001));
         assert!(!due_by_size(0, 9_999) && due_by_size(0, 10_000), "few pages need no history");
         assert!(!due_by_size(100, 5_000));
         let never = IndexConfig { latest_share: 0.0, ..config.clone() };
         assert_eq!(
-            next_build_at(&never, IndexSize { since: Some(now), history: 1, latest: 50_000 }, now),
+            next_build_at(
+                &never,
+                &Zone::default(),
+                IndexSize { since: Some(now), history: 1, latest: 50_000 },
+                now
+            ),
             None
         );
     }
 
     #[test]
+    fn a_build_is_due_at_its_time_of_day() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let config = IndexConfig {
+            build_every: Duration::ZERO,
+            build_at: Recurrence::parse("03:30").unwrap(),
+            ..Config::default().index
+        };
+        let (zone, now) = (Zone::parse("Asia/Shanghai").unwrap(), at("2026-01-31T12:00:00Z"));
+        let next = |since: Option<&str>, config: &IndexConfig| {
+            let size = IndexSize { since: since.map(at), history: 5, latest: 3 };
+            next_build_at(config, &zone, size, now).unwrap()
+        };
+        assert_eq!(next(None, &config), at("2026-01-31T19:30:00Z"));
+        assert_eq!(next(Some("2026-01-31T11:00:00Z"), &config), at("2026-01-31T19:30:00Z"));
+        assert_eq!(next(Some("2026-01-30T11:00:00Z"), &config), at("2026-01-30T19:30:00Z"), "it was missed");
+        let both = IndexConfig { build_every: Duration::from_secs(3600), ..config };
+        assert_eq!(next(Some("2026-01-31T11:30:00Z"), &both), at("2026-01-31T12:30:00Z"), "the earlier one");
+    }
+
+    #[test]
     fn what_failed_is_not_tried_again_at_once() {
         let clock = ManualClock::starting_at(Timestamp::EPOCH.plus(DAY));
-        let mut trigger = BuildTrigger { config: Config::default().index, not_before: None };
+        let mut trigger =
+            BuildTrigger { config: Config::default().index, zone: Zone::default(), not_before: None };
         let size = IndexSize { since: None, history: 1, latest: 1 };
         assert!(trigger.is_due(size, clock.now()));
         trigger.delay(clock.now());

@@ -17,8 +17,11 @@ use pharos_store::{Catalog, CrawlRules, LibraryRecord};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
+use crate::alerts::check_endpoints;
 use crate::control::orders::{CrawlOrder, OWNER_TIMEOUT, Order, OrderQueue, home_page};
+use crate::control::recrawls::RecrawlRule;
 use crate::engine::TICK;
+use crate::maintenance::backup::series::SeriesPlan;
 use crate::status::engine_status::CrawlPhase;
 use crate::{Engine, EngineError};
 
@@ -39,6 +42,11 @@ pub fn check_settings(config: &Config) -> Result<(), EngineError> {
     let wrong = |error: String| EngineError::Settings(error);
     check_rules(&config.crawl).map_err(|error| wrong(error.to_string()))?;
     SiteSettingsTable::parse(&config.crawl.site_settings).map_err(|error| wrong(error.to_string()))?;
+    check_endpoints(config)?;
+    RecrawlRule::parse_all(&config.crawl)?;
+    if !config.backup.directory.is_empty() {
+        SeriesPlan::from_config(config)?;
+    }
     // Reads certificates and parses addresses.
     Fetcher::new(&config.crawl).map_err(|error| wrong(error.to_string()))?;
     Ok(())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pharos_core::config::{Config, CrawlConfig};
-use pharos_core::{PageUrl, SiteName};
+use pharos_core::{PageUrl, SiteName, Timestamp};
 use pharos_crawl::fetch::address::names_private_host;
 use pharos_crawl::fetch::user_agent;
 use pharos_crawl::politeness::site_settings::SiteSettingsTable;
@@ -49,6 +49,18 @@ pub fn request_delay(crawl: &CrawlConfig, site: &SiteName) -> RequestDelay {
         Some(delay) => RequestDelay { day: delay, night: delay },
         None => RequestDelay { day: limits.day_delay, night: limits.night_delay },
     }
+}
+
+/// Returns the crawl windows of a site as text, and the time at which the next one opens if it is closed now. Returns
+/// `None` if the site has no windows.
+pub fn crawl_windows(
+    crawl: &CrawlConfig,
+    site: &SiteName,
+    now: Timestamp,
+) -> Option<(String, Option<Timestamp>)> {
+    let table = SiteSettingsTable::parse(&crawl.site_settings).unwrap_or_default();
+    let own = table.settings_for(site);
+    Some((own.describe_windows(&crawl.time_zone)?, own.closed_until(&crawl.time_zone, now)))
 }
 
 /// Returns `true` if a visitor may propose this URL: it names a page, on a public host unless private ones are allowed.

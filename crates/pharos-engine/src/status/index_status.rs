@@ -114,7 +114,7 @@ fn describe_generations(
         latest.iter().zip(ends).map(one).collect::<Vec<_>>()
     };
     let size = IndexSize::read(index)?;
-    let next = next_build_at(&config.index, size, SystemClock.now());
+    let next = next_build_at(&config.index, &config.crawl.time_zone, size, SystemClock.now());
     let build = generations.build_directory();
     let unfinished = build.plan().map(|plan| UnfinishedBuild {
         to: plan.to,

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use pharos_core::config::CrawlConfig;
 use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
+use pharos_crawl::politeness::site_settings::SiteSettingsTable;
 use pharos_store::catalog::{PageDetails, PageVersion, RobotsState};
 use pharos_store::{Catalog, LibraryPosition, PageState, RawResponse, RecordContent, StoreError};
 use serde::Serialize;
@@ -33,6 +35,8 @@ pub enum WaitReason {
     RobotsTxt(Timestamp, String),
     /// Its server requested no access before this time.
     Moment(Timestamp),
+    /// The crawl window of its site opens at this time.
+    Window(Timestamp),
 }
 
 impl fmt::Display for WaitReason {
@@ -41,6 +45,9 @@ impl fmt::Display for WaitReason {
             Self::Original(of) => write!(f, "not fetched: its site is a mirror of {of}"),
             Self::RobotsTxt(at, reason) => {
                 write!(f, "waits for its robots.txt, which was unreachable at {at}: {reason}")
+            }
+            Self::Window(until) => {
+                write!(f, "waits for the crawl window of its site, which opens at {until}")
             }
             Self::Moment(until) => write!(f, "waits until {until}, as its server requested"),
         }
@@ -101,6 +108,19 @@ pub fn recent_page_report(
     }
     let same = identical_pages(&*catalog, &page)?;
     Ok(Some(PageReport { page, waits_for, versions, same }))
+}
+
+impl PageReport {
+    /// Adds that a waiting page waits for the crawl window of its site, unless it waits for something else.
+    pub fn add_crawl_window(&mut self, crawl: &CrawlConfig, now: Timestamp) {
+        if self.page.state != PageState::Waiting || self.waits_for.is_some() {
+            return;
+        }
+        let table = SiteSettingsTable::parse(&crawl.site_settings).unwrap_or_default();
+        let own = table.settings_for(&self.page.url.site());
+        self.waits_for = own.closed_until(&crawl.time_zone, now).map(WaitReason::Window);
+        self.page.reason = self.waits_for.as_ref().map(WaitReason::to_string);
+    }
 }
 
 /// Returns pages whose current response has the same content.

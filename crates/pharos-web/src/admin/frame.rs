@@ -17,7 +17,7 @@ use crate::state::AppState;
 type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const NAV_PAGES: [(&str, PageName); 16] = [
+const NAV_PAGES: [(&str, PageName); 19] = [
     ("/admin", |messages| messages.overview),
     ("/admin/crawl", |messages| messages.crawl),
     ("/admin/sites", |messages| messages.sites),
@@ -26,6 +26,9 @@ const NAV_PAGES: [(&str, PageName); 16] = [
     ("/admin/submissions", |messages| messages.submissions),
     ("/admin/index", |messages| messages.index),
     ("/admin/words", |messages| messages.words),
+    ("/admin/calendar", |messages| messages.calendar),
+    ("/admin/backup", |messages| messages.backup),
+    ("/admin/alerts", |messages| messages.alerts),
     ("/admin/machine", |messages| messages.machine),
     ("/admin/queries", |messages| messages.queries),
     ("/admin/curation", |messages| messages.curation),

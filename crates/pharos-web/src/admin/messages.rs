@@ -16,6 +16,9 @@ messages! { DeskMessages {
     submissions: "Submissions", "提交";
     index: "Index", "索引";
     words: "Words", "词典";
+    calendar: "Calendar", "日程";
+    backup: "Backups", "备份";
+    alerts: "Alerts", "警报";
     machine: "Machine", "机器状态";
     queries: "Queries", "查询";
     curation: "Curation", "结果干预";

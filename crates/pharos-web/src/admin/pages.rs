@@ -5,6 +5,9 @@
 
 mod account;
 mod actions;
+mod alerts;
+mod backup;
+mod calendar;
 mod charts;
 mod commands;
 mod crawl;
@@ -60,6 +63,11 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/words/{what}", post(words::act))
         .route("/admin/index", get(generations::index))
         .route("/admin/index/{what}", post(generations::act))
+        .route("/admin/backup", get(backup::backup))
+        .route("/admin/backup/{what}", post(backup::act))
+        .route("/admin/calendar", get(calendar::calendar).post(calendar::save))
+        .route("/admin/alerts", get(alerts::alerts))
+        .route("/admin/alerts/acknowledge", post(alerts::acknowledge))
         .route("/admin/machine", get(machine::machine))
         .route("/admin/queries", get(queries::queries))
         .route("/admin/curation", get(curation::curation))

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use pharos_core::Config;
 use pharos_core::work::WorkExceeded;
 use pharos_engine::build::runner::BuildRunner;
+use pharos_engine::maintenance::backup::runner::BackupRunner;
 use pharos_engine::{EngineError, Stores};
 use pharos_html::RulesError;
 use pharos_query::{QueryError, SearchService};
@@ -40,6 +41,8 @@ pub struct Service {
     pub settings: SettingsSource,
     /// Index builds started by operators.
     pub builds: Arc<BuildRunner>,
+    /// Backups started by operators.
+    pub backups: Arc<BackupRunner>,
 }
 
 /// Internal errors. The client gets a generic message, the log the error.

@@ -132,6 +132,8 @@ messages! { PageMessages {
     no_site: "Not a valid host name: enter the host only, for example www.example.org", "主机名无效：只填写主机名，例如 www.example.org";
     unknown_site: "Nothing is known about this site yet.", "还没有关于该网站的信息。";
     delay: "Delay between requests", "请求间隔";
+    crawl_window: "Crawl window", "抓取时段";
+    window_closed: "{}; closed, opens {}", "{}；现已关闭，{} 开始";
     left_alone_until: "Not visited before", "暂不访问，直到";
     problems_of_site: "Problems with pages of this site", "该网站有问题的网页";
     recrawl: "Fetch all pages again", "重新抓取全部网页";
@@ -148,8 +150,8 @@ messages! { PageMessages {
     boost_hint: "Scores range from 0 to 1 (rank.boost).", "得分在 0 到 1 之间（rank.boost）。";
     did_boost: "Saved; the next search uses it", "已保存，下次搜索即生效";
     site_settings: "Settings of this site", "该网站的设置";
-    site_settings_hint: "Any of zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000 sorted; leave empty for none (crawl.site_settings).",
-        "可用 zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000 sorted；留空表示无（crawl.site_settings）。";
+    site_settings_hint: "Any of zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000 sorted window=mon-fri/22:00-06:00; leave empty for none (crawl.site_settings). The site is fetched only within its windows.",
+        "可用 zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000 sorted window=mon-fri/22:00-06:00；留空表示无（crawl.site_settings）。设置抓取时段后，只在时段内抓取该网站。";
     remove: "Remove permanently", "永久移除";
     remove_site_text: "All pages of this site are removed from results, snapshots and the library, and are never fetched again.", "该网站的所有网页将从结果、快照和网页库中移除，且不再收录。";
     remove_page_text: "The page is removed from results, snapshots and the library, and is never fetched again.", "该网页将从结果、快照和网页库中移除，且不再收录。";
@@ -210,6 +212,7 @@ messages! { PageMessages {
     why_quarantined: "The page was fetched, but could not be analysed: {}", "已抓取，但无法解析：{}";
     why_waiting: "The page is known and queued.", "已发现，正在排队等待抓取。";
     why_waits_for: "The page is known and waiting: {}", "已发现，正在等待：{}";
+    why_window: "The page is known and waits for the crawl window of its site, which opens at {}.", "已发现，正在等待该网站的抓取时段，将于 {} 开始。";
     why_noindex: "The page was fetched, but asks not to be indexed (noindex).", "已抓取，但网页要求不被收录（noindex）。";
     why_status: "The server returns status {}.", "服务器返回状态码 {}。";
     why_copy: "The page has the same content as {}, which represents it.", "与 {} 内容相同，由后者代表。";

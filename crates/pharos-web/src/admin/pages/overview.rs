@@ -7,11 +7,14 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_core::{Clock as _, SystemClock};
+use pharos_engine::maintenance::backup::last::read_last_backup;
 use pharos_engine::status::collection::StoredPages;
 use pharos_engine::status::engine_status::{CrawlPhase, EngineStatus, read_engine_status};
 use pharos_engine::{CrawlOrder, Order};
 use pharos_store::catalog::{CatalogCounts, PageFailure, PageFailureQuery, UnsearchableCounts};
 
+use super::alerts::unacknowledged_alerts;
+use super::backup::describe_age;
 use super::charts::Chart;
 use super::commands::{execute, record_and_redirect, with_catalog};
 use super::messages::PageMessages;
@@ -53,6 +56,10 @@ struct OverviewPage {
     /// Sites that reached a limit, with the limit.
     limits: Vec<(String, String)>,
     waiting_submissions: usize,
+    /// Age of the last backup, and whether the last attempt failed.
+    backup: (String, bool),
+    /// Alerts that are not acknowledged.
+    alerts: Vec<String>,
     reasons: Vec<(String, u64)>,
 }
 
@@ -140,6 +147,8 @@ pub(crate) async fn overview(
         seeds: catalog_figures.seeds.iter().map(|seed| SeedProblem::new(seed, p)).collect(),
         limits: live.map(|live| live.limits).unwrap_or_default(),
         waiting_submissions: catalog_figures.undecided,
+        alerts: unacknowledged_alerts(&app.service().data, visitor.lang),
+        backup: describe_age(&read_last_backup(&app.service().data), SystemClock.now(), visitor.lang),
         reasons: catalog_figures.reasons,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))

@@ -5,10 +5,10 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use pharos_core::PageUrl;
+use pharos_core::{Clock as _, PageUrl, SystemClock};
 use pharos_engine::Order;
 use pharos_engine::status::crawl_policy::{RuleVerdict, rule_verdicts};
-use pharos_engine::status::page_report::{PageReport, VersionContent, recent_page_report};
+use pharos_engine::status::page_report::{PageReport, VersionContent, WaitReason, recent_page_report};
 use pharos_query::{CuratedBy, IndexedPage, SearchRequest};
 use pharos_store::PageState;
 use pharos_store::catalog::{PageProblem, Removal};
@@ -107,7 +107,10 @@ async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceErro
     spawn_blocking(app, move |service| {
         let config =
             service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
-        let report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
+        let mut report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
+        if let Some(report) = &mut report {
+            report.add_crawl_window(&config.crawl, SystemClock.now());
+        }
         let indexed = service.search.processor().page(url.id())?;
         let is_noindex = match &report {
             Some(report) if indexed.is_none() => {
@@ -180,6 +183,9 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
         PageState::Refused => fill(m.why_refused, &[&reason]),
         PageState::Failed => fill(m.why_failed, &[&reason]),
         PageState::Quarantined => fill(m.why_quarantined, &[&reason]),
+        PageState::Waiting if matches!(report.waits_for, Some(WaitReason::Window(_))) => {
+            window_verdict(report, m, lang)
+        }
         PageState::Waiting if !reason.is_empty() => fill(m.why_waits_for, &[&reason]),
         PageState::Waiting => match refusal {
             Some(reason) => fill(m.why_waits_for, &[reason]),
@@ -199,6 +205,14 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
 
 fn why_hidden(record: &PageRecord, m: &'static PageMessages) -> String {
     record.hidden_by.as_ref().map_or_else(|| m.why_hidden.into(), |hidden| fill(m.why_curated, &[&hidden.by]))
+}
+
+/// Says when the crawl window opens for which a page waits.
+fn window_verdict(report: &PageReport, m: &'static PageMessages, lang: Lang) -> String {
+    match report.waits_for {
+        Some(WaitReason::Window(until)) => fill(m.why_window, &[&lang.date_time(until)]),
+        _ => m.why_waiting.into(),
+    }
 }
 
 fn discovery(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportStep {

@@ -62,7 +62,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("crawl.filter", "从不跟踪包含这些字符串的网址，不区分大小写；写 tse 则加入天网 TSE 的 25 条过滤规则。"),
     ("crawl.types", "存储哪些媒体类型，例如 text/html 或 text/*；留空则存储所有可读的文档类型。"),
     ("crawl.sorted_sites", "查询参数顺序没有意义的网站或域名：参数会被排序。"),
-    ("crawl.guide_words", "主题抓取的引导词：优先抓取与它们相关的网页及其链接的网页。仅用于 importance、hot-queue 和 alternate 策略。"),
+    (
+        "crawl.guide_words",
+        "主题抓取的引导词：优先抓取与它们相关的网页及其链接的网页。仅用于 importance、hot-queue 和 alternate 策略。",
+    ),
     ("crawl.parent_directories", "同时尝试每个已发现网页的上级目录：由 /a/ 得到 /。"),
     ("crawl.sitemaps", "读取网站提供的站点地图。"),
     ("crawl.allow_addresses", "只从这些 IP 网段抓取，例如 162.105.0.0/16；留空表示不限。"),
@@ -84,7 +87,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("crawl.alternate", "交替策略：轮流按权重取若干网页，再随机取若干网页（TSE）。"),
     ("crawl.queue_ratio", "热队列策略：每轮从各队列取出的网页数，最热的队列在前。"),
     ("crawl.important_sites", "其网页权重较高的主机或域名。仅用于 importance、hot-queue 和 alternate 策略。"),
-    ("crawl.wanted", "其网页权重较高的语言和字符集，例如 zh 和 gb18030。仅用于 importance、hot-queue 和 alternate 策略。"),
+    (
+        "crawl.wanted",
+        "其网页权重较高的语言和字符集，例如 zh 和 gb18030。仅用于 importance、hot-queue 和 alternate 策略。",
+    ),
     ("crawl.seen_memory", "已见链接过滤器占用的内存，它省去大部分目录库查询。"),
     ("crawl.politeness", "礼貌程度：gentle、normal 或 own-site；由随后三项设置定义。"),
     (

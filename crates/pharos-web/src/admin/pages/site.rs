@@ -4,9 +4,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use pharos_core::{Config, PageUrl, SiteName};
+use pharos_core::{Clock as _, Config, PageUrl, SiteName, SystemClock};
 use pharos_engine::Order;
-use pharos_engine::status::crawl_policy::request_delay;
+use pharos_engine::status::crawl_policy::{crawl_windows, request_delay};
 use pharos_store::catalog::{PageDetails, Removal, RobotsFile, RobotsState, SiteRow};
 
 use super::commands::{change_rules, execute, record_and_redirect, replace_settings, with_catalog};
@@ -16,7 +16,7 @@ use super::sites::{badges, format_time, report_link, site_link};
 use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;
-use crate::messages::{Messages, grouped};
+use crate::messages::{Lang, Messages, fill, grouped};
 use crate::pages::frame::respond;
 use crate::server::visitor::{Visitor, link};
 use crate::state::{AppState, ServiceError};
@@ -122,6 +122,7 @@ pub(crate) async fn site(
     if let Some(until) = row.and_then(|row| row.not_before) {
         facts.push((m.left_alone_until, visitor.lang.date_time(until)));
     }
+    facts.extend(crawl_window(&config, &site, m, visitor.lang));
     let boost = boost_of(&list_of(&config, "rank.boost"), &site);
     let name = site.to_string();
     let page = SitePage {
@@ -172,6 +173,21 @@ fn delay(config: &Config, site: &SiteName, messages: &Messages) -> String {
     let delay = request_delay(&config.crawl, site);
     let day = messages.duration(delay.day);
     if delay.day == delay.night { day } else { format!("{day} / {}", messages.duration(delay.night)) }
+}
+
+/// Describes the crawl windows of a site, if it has any.
+fn crawl_window(
+    config: &Config,
+    site: &SiteName,
+    m: &'static PageMessages,
+    lang: Lang,
+) -> Option<(&'static str, String)> {
+    let (windows, closed_until) = crawl_windows(&config.crawl, site, SystemClock.now())?;
+    let text = match closed_until {
+        Some(until) => fill(m.window_closed, &[&windows, &lang.date_time(until)]),
+        None => windows,
+    };
+    Some((m.crawl_window, text))
 }
 
 /// Returns the options that `crawl.site_settings` has for this site.

@@ -9,7 +9,7 @@ use super::*;
 use crate::testing::apply_changes;
 use crate::{LoadedSettings, SettingsSource};
 
-const PAGES: [&str; 24] = [
+const PAGES: [&str; 27] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -26,6 +26,9 @@ const PAGES: [&str; 24] = [
     "/admin/trouble?kind=not-found&seeds=1",
     "/admin/submissions",
     "/admin/index",
+    "/admin/alerts",
+    "/admin/backup",
+    "/admin/calendar",
     "/admin/machine",
     "/admin/queries",
     "/admin/curation",
@@ -189,6 +192,111 @@ async fn concurrent_changes_of_settings_are_detected() {
     assert_eq!(fs::read_to_string(&file).unwrap(), text, "an invalid file is not imported");
     keeper.act("/admin/settings/import", &[("text", "[rank]\r\nk1 = 1.2\r\n"), ("stamp", &seen)]).await;
     assert_eq!(fs::read_to_string(&file).unwrap(), "[rank]\nk1 = 1.2\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_is_configured_made_and_listed() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    assert!(keeper.get("/admin?lang=en").await.text().contains("There is no backup yet."));
+    assert!(!keeper.get("/admin/backup?lang=en").await.text().contains("Back up now"), "without a directory");
+    let without = keeper.act("/admin/backup/now", &[]).await;
+    let page = keeper.get(without.header("location")).await;
+    assert!(page.text().contains("backup.directory"), "{}", page.text());
+
+    let target = tempfile::tempdir().unwrap();
+    let directory = target.path().to_str().unwrap();
+    for (directory, schedule, error) in [("backups", "off", "absolute"), (directory, "soon", "03:30")] {
+        let fields = [("directory", directory), ("schedule", schedule), ("keep", "3")];
+        let reply = keeper.act("/admin/backup/settings", &fields).await;
+        let page = keeper.get(reply.header("location")).await;
+        assert!(page.text().contains(error) && page.text().contains("said bad"), "{}", page.text());
+    }
+    let fields = [("directory", directory), ("schedule", "sat,sun 03:30"), ("keep", "3")];
+    keeper.act("/admin/backup/settings", &fields).await;
+    let text = fs::read_to_string(running.dir.path().join("pharos.toml")).unwrap();
+    assert!(text.contains("schedule = \"sat,sun 03:30\"") && text.contains("keep = 3"), "{text}");
+
+    keeper.act("/admin/backup/now", &[]).await;
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while running.app.service().backups.state().running.is_some() {
+        assert!(std::time::Instant::now() < deadline, "the backup does not end");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    for (lang, words) in [("en", ["Last backup:", "Restore"]), ("zh", ["上次备份：", "恢复"])] {
+        let page = keeper.get(&format!("/admin/backup?lang={lang}")).await;
+        assert!(words.iter().all(|word| page.text().contains(word)), "{}", page.text());
+        assert!(page.text().contains(&format!("restore {directory}/pharos-")), "{}", page.text());
+    }
+    assert!(keeper.get("/admin?lang=en").await.text().contains("Last backup: "));
+    assert!(running.action_log().contains("backup.now"), "{}", running.action_log());
+    assert_eq!(keeper.act("/admin/backup/fly", &[]).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn alerts_are_shown_and_acknowledged() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    assert!(keeper.get("/admin/alerts?lang=en").await.text().contains("There is no alert."));
+    let book = "{\"build-failed\":{\"kind\":\"build-failed\",\"value\":\"no <b>space</b>\",\"since\":5,\
+                \"undelivered\":[\"webhook: status 500\"]}}";
+    fs::write(running.dir.path().join("ALERTS"), book).unwrap();
+    for (lang, text) in [
+        ("en", "Building the index failed: no &#60;b&#62;space"),
+        ("zh", "索引构建失败：no &#60;b&#62;space"),
+    ] {
+        for path in ["/admin", "/admin/alerts"] {
+            let page = keeper.get(&format!("{path}?lang={lang}")).await;
+            assert!(page.text().contains(text), "{path}: {}", page.text());
+        }
+    }
+    assert!(keeper.get("/admin/alerts").await.text().contains("webhook: status 500"));
+    for wrong in ["fire", "error-rate"] {
+        let reply = keeper.act("/admin/alerts/acknowledge", &[("alert", wrong)]).await;
+        assert!(keeper.get(reply.header("location")).await.text().contains("said bad"), "{wrong}");
+    }
+    keeper.act("/admin/alerts/acknowledge", &[("alert", "build-failed")]).await;
+    let page = keeper.get("/admin/alerts?lang=en").await;
+    assert!(page.text().contains("Acknowledged by Keeper"), "{}", page.text());
+    assert!(!keeper.get("/admin?lang=en").await.text().contains("Building the index failed"));
+    assert!(running.action_log().contains("alert.acknowledge"), "{}", running.action_log());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn schedules_are_set_and_shown_in_the_calendar() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    let form = |recrawl, build_at, time_zone| {
+        [("recrawl", recrawl), ("build_at", build_at), ("time_zone", time_zone)]
+    };
+    for (fields, error) in [
+        (form("soon a.example", "off", ""), "crawl.recrawl"),
+        (form("", "whenever", ""), "index.build_at"),
+        (form("", "off", "Europe/Atlantis"), "crawl.time_zone"),
+    ] {
+        let reply = keeper.act("/admin/calendar", &fields).await;
+        let page = keeper.get(reply.header("location")).await;
+        assert!(page.text().contains("said bad") && page.text().contains(error), "{}", page.text());
+    }
+    assert!(!running.dir.path().join("pharos.toml").exists());
+    let fields = form("04:30 <b>.example\r\n", "off", "");
+    let refused = keeper.act("/admin/calendar", &fields).await;
+    assert!(!keeper.get(refused.header("location")).await.text().contains("<b>.example"));
+    keeper
+        .act("/admin/calendar", &form("04:30 a.example\r\n6h http://b.example/*", "03:15", "Asia/Shanghai"))
+        .await;
+    keeper.act("/admin/site/settings", &[("name", "c.example"), ("settings", "window=22:00-06:00")]).await;
+    for (lang, words) in [
+        ("en", ["Fetch again: a.example", "Build of a new history", "Crawl windows"]),
+        ("zh", ["重新抓取：a.example", "构建新的 history", "抓取时段"]),
+    ] {
+        let page = keeper.get(&format!("/admin/calendar?lang={lang}")).await;
+        for word in words.into_iter().chain(["04:30", "03:15", "22:00–06:00", "Asia/Shanghai"]) {
+            assert!(page.text().contains(word), "{word}: {}", page.text());
+        }
+    }
+    let site = keeper.get("/admin/site?name=c.example&lang=en").await;
+    assert!(site.text().contains("22:00-06:00 (Asia/Shanghai)"), "{}", site.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]

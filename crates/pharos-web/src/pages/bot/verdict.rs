@@ -97,7 +97,7 @@ impl<'a> ExclusionReason<'a> {
             (PageState::Waiting, Some(WaitReason::Original(_))) => Self::CopyOfSite,
             (PageState::Waiting, Some(WaitReason::RobotsTxt(at, _))) => Self::WaitsForRobots(*at),
             (PageState::Waiting, Some(WaitReason::Moment(until))) => Self::WaitsUntil(*until),
-            (PageState::Waiting, None) => Self::Waits,
+            (PageState::Waiting, None | Some(WaitReason::Window(_))) => Self::Waits,
             (PageState::Refused, _) => Self::from_refusal(reason),
             (PageState::Stored, _) if page.problem == Some(PageProblem::Refused) => {
                 Self::from_refusal(reason)

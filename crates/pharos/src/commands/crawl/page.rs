@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use anyhow::{Context as _, bail};
-use pharos_core::PageUrl;
+use pharos_core::{Clock as _, PageUrl, SystemClock};
 use pharos_engine::Stores;
 use pharos_engine::status::page_report::{PageReport, VersionContent, page_report, read_version};
 use pharos_store::PageState;
@@ -14,10 +14,11 @@ use crate::{CommandOutcome, console, settings};
 pub(crate) fn run(global: &Global, args: PageArgs) -> anyhow::Result<CommandOutcome> {
     let stores = settings::stores(global)?;
     let url = PageUrl::parse(&args.url).context("invalid URL")?;
-    let Some(report) = page_report(&stores, &url)? else {
+    let Some(mut report) = page_report(&stores, &url)? else {
         console::print_message(global.quiet, &format!("unknown page {url}"));
         return Ok(CommandOutcome::NothingFound);
     };
+    report.add_crawl_window(&settings::load(global)?.crawl, SystemClock.now());
     match args.show {
         Some(number) => show(global, &args, &stores, &report, number),
         None if global.json => {

@@ -1,6 +1,6 @@
 //! `pharos backup` and `pharos restore`.
 
-use pharos_engine::maintenance::backup::{backup_size, estimate_backup};
+use pharos_engine::maintenance::backup::backup_size;
 
 use crate::cli::{BackupArgs, Global, RestoreArgs};
 use crate::console::count;
@@ -9,10 +9,9 @@ use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn backup(global: &Global, args: BackupArgs) -> anyhow::Result<CommandOutcome> {
     let stores = settings::stores(global)?;
-    let total = estimate_backup(&stores, &args.to);
     let summary = LongTask::run(|task| {
-        pharos_engine::backup(&stores, &args.to, |bytes| {
-            task.report_part(bytes, total, format!("{} copied", console::bytes(bytes)))
+        pharos_engine::backup(&stores, &args.to, |at| {
+            task.report_part(at.done, at.total, format!("{} copied", console::bytes(at.copied)))
         })
     })?;
     if global.json {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pharos_engine::Stores;
 use pharos_engine::build::runner::BuildRunner;
+use pharos_engine::maintenance::backup::runner::BackupRunner;
 use pharos_mining::Logs;
 use pharos_mining::system::SystemCounters;
 use pharos_query::SearchService;
@@ -32,6 +33,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
         data: data.clone(),
         search: Arc::clone(&search),
         library: stores.library()?,
+        backups: Arc::new(BackupRunner::new(stores.clone())),
         stores,
         config: Arc::new(config.clone()),
         metrics: pharos_web::install_metrics()?,

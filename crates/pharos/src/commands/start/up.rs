@@ -46,6 +46,7 @@ pub(crate) async fn up(
 ) -> anyhow::Result<CommandOutcome> {
     let config = source.load()?;
     pharos_web::check_desk(&config)?;
+    pharos_engine::control::dispatch::check_settings(&config)?;
     let listener = listen(&config.web.listen).await?;
     let address = listener.local_addr()?;
     let engine = tokio::task::block_in_place(|| {
@@ -66,6 +67,7 @@ pub(crate) async fn up(
         metrics: pharos_web::install_metrics()?,
         settings: source.for_desk(),
         builds: engine.builds(),
+        backups: engine.backups(),
     };
     let counted = Arc::clone(&search);
     let serving = tokio::spawn(pharos_web::serve(listener, service, console::stopped(stop.clone())));
@@ -83,6 +85,9 @@ pub(crate) async fn up(
     let reporter = CrawlReporter::start(engine.status(), global.quiet, Some(announcement));
     console::print_message(global.quiet, &format!("serving http://{address}/  (Ctrl-C to stop)"));
     let builds = engine.start_build_schedule(stop.clone())?;
+    let backups = engine.start_backup_schedule(stop.clone())?;
+    let alerts = tokio::spawn(pharos_engine::alerts::watch_alerts(engine.alert_sources(), stop.clone()));
+    let recrawls = engine.start_recrawl_schedule(stop.clone())?;
     // Requests of the command line that fail are errors; those of the desk are reported there.
     let mut is_first = true;
     loop {
@@ -113,7 +118,12 @@ pub(crate) async fn up(
         }
     }
     reporter.finish();
-    tokio::task::block_in_place(|| builds.shut_down());
+    alerts.abort();
+    tokio::task::block_in_place(|| {
+        recrawls.shut_down();
+        backups.shut_down();
+        builds.shut_down();
+    });
     serving.await.context("the web server failed")??;
     Ok(CommandOutcome::Good)
 }
