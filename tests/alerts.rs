@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use crate::common::browser::{stays, until};
-use crate::common::{Running, TestFolder, fail};
+use crate::common::browser::stays;
+use crate::common::{Running, TestFolder, fail, until};
 
 /// Messages received by a server of the test.
 type Received = Arc<Mutex<Vec<String>>>;

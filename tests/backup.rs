@@ -8,8 +8,7 @@ use std::process::Command;
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
-use crate::common::browser::until;
-use crate::common::{Rig, Running, bound_by_permissions, pharos, succeed};
+use crate::common::{Rig, Running, bound_by_permissions, pharos, succeed, until};
 use crate::safety::SmallDisk;
 
 fn rig() -> Rig {

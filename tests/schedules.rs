@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use pharos_core::{Clock as _, SystemClock};
 
-use crate::common::browser::{Site, stays, until};
-use crate::common::{Running, TestFolder, describe, succeed};
+use crate::common::browser::{Site, stays};
+use crate::common::{Running, TestFolder, describe, succeed, until};
 
 /// Returns a window that opens in two hours and is open for one, in UTC.
 fn closed_window() -> String {

@@ -57,6 +57,8 @@ pub(crate) enum SkipReason {
     Limit(String),
     /// The crawl does not wait for the site until then.
     Wait(Timestamp),
+    /// The crawl windows of the site are closed until then.
+    Closed(Timestamp),
 }
 
 impl fmt::Display for SkipReason {
@@ -65,6 +67,7 @@ impl fmt::Display for SkipReason {
             Self::Mirror => f.write_str("the site is a mirror of another site"),
             Self::Limit(reason) => f.write_str(reason),
             Self::Wait(until) => write!(f, "the server must not be requested before {until}"),
+            Self::Closed(until) => write!(f, "outside the crawl windows of the site until {until}"),
         }
     }
 }
@@ -182,7 +185,7 @@ impl FetchGate {
             return if self.keep_going {
                 GateDecision::NotBefore(opening.min(now.plus(WINDOW_INTERVAL)))
             } else {
-                GateDecision::Skip
+                GateDecision::Skip(SkipReason::Closed(opening))
             };
         }
         let moment = match self.monitor.check(name, now) {
@@ -369,6 +372,7 @@ mod tests {
         assert_eq!(gate.check_page(&a, false, noon), GateDecision::Allow, "changed windows hold at once");
 
         let mut ending = FetchGate::new(config("window=22:00-06:00"), false, noon).unwrap();
-        assert_eq!(ending.check_page(&a, false, noon), GateDecision::Skip, "it does not wait for the night");
+        let closed = GateDecision::Skip(SkipReason::Closed(opening));
+        assert_eq!(ending.check_page(&a, false, noon), closed, "it does not wait for the night");
     }
 }

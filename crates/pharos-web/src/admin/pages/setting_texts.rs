@@ -32,7 +32,7 @@ pub(crate) fn sections() -> impl Iterator<Item = (&'static ConfigKey, Vec<&'stat
     })
 }
 
-const SECTION_MEANINGS: [(&str, &str); 15] = [
+const SECTION_MEANINGS: [(&str, &str); 17] = [
     ("crawl", "抓取：范围、礼貌规则、限制、重试和刷新。"),
     ("library", "保存原始网页的网页库。"),
     ("clean", "网页净化和关键词提取。"),
@@ -46,6 +46,8 @@ const SECTION_MEANINGS: [(&str, &str); 15] = [
     ("web", "网页服务器。"),
     ("desk", "位于 /admin 的控制台。"),
     ("engine", "运行中的引擎。"),
+    ("alerts", "运行中的引擎发出的警报，显示在控制台上，也可发送到网络钩子或邮箱。"),
+    ("backup", "运行中的引擎所做的备份。"),
     ("log", "查询日志、访问日志和系统日志。"),
     ("hot", "热门查询和相关查询。"),
 ];
@@ -102,8 +104,9 @@ const MEANINGS: &[(&str, &str)] = &[
     ("crawl.sites_per_domain", "拥有众多网站的域名的最大请求速率，以单个网站速率的倍数表示。"),
     (
         "crawl.site_settings",
-        "各主机的设置：主机名后加 zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000 sorted 中的任意几项；\
-         主机名可以写成 *.example.org。",
+        "各主机的设置：主机名后加 zone=+08:00 politeness=gentle delay=5s connections=2 max_pages=1000 sorted \
+         window=mon-fri/22:00-06:00 中的任意几项；主机名可以写成 *.example.org。设有抓取时段（window）的主机只在时段内抓取；\
+         zone 也可以是 Europe/Berlin 这样的名称。",
     ),
     (
         "crawl.robots_forbidden_is_allowed",
@@ -138,6 +141,12 @@ const MEANINGS: &[(&str, &str)] = &[
     ("crawl.allow_private", "允许抓取私有地址和本机地址。"),
     ("crawl.resolve", "HOST:PORT:ADDR：访问该主机和端口时使用这个地址，与 curl 相同。"),
     ("crawl.connect_to", "HOST1:PORT1:HOST2:PORT2：连接后者以代替前者，与 curl 相同。"),
+    (
+        "crawl.recrawl",
+        "定时抓取，每项写成“时间 目标”：时间可以是一天中的时刻（03:30）、带星期的时刻（mon-fri 03:30）、间隔（6h）或某个日期时间\
+         （2026-12-24T22:00）；目标是主机名或带 * 的网址模式。",
+    ),
+    ("crawl.time_zone", "抓取时段和其他日程所用的时区，例如 Europe/Berlin 或 +08:00；留空则使用本机时区。"),
     ("library.file_size", "网页库的卷达到该大小时关闭并新建一卷。"),
     ("library.format", "记录的压缩格式：gzip（.warc.gz，所有工具都能读取）或 zstd（.warc.zst）。"),
     ("library.level", "记录的压缩级别：gzip 为 1（快）到 12（小），zstd 为 1 到 19。"),
@@ -177,6 +186,11 @@ const MEANINGS: &[(&str, &str)] = &[
         "最新库的网页数达到历史库的这个比例（且至少 10,000 个网页）时，up 构建新的历史库；0 表示不按大小触发。",
     ),
     ("index.save_every", "构建时每处理多少网页保存一次进度；中断的构建从那里继续。保存一次约需一秒。"),
+    (
+        "index.build_at",
+        "有新网页时 up 构建新历史库的时间：一天中的时刻（03:30）、带星期的时刻（sun 03:30）或间隔（12h）；off 表示没有。\
+         另外两个触发条件不为 0 时仍然有效。",
+    ),
     ("query.page_size", "每页显示的结果数。"),
     ("query.max_results", "最多可以翻看的结果数（每页十条，共 26 页）。"),
     ("query.max_length", "查询的最大字符数；更长的会被截断。"),
@@ -241,7 +255,8 @@ const MEANINGS: &[(&str, &str)] = &[
     ("web.submit_rate", "每个客户端地址每小时允许的提交数；0 表示不限。"),
     (
         "web.api_keys",
-        "API 密钥，客户端须提供其中之一（请求头 API-Key，或 Authorization: Bearer）；留空则 API 对所有人开放。",
+        "API 密钥，客户端须提供其中之一（请求头 API-Key，或 Authorization: Bearer）。有名称和权限范围的密钥在控制台的“API 密钥”页。\
+         没有任何密钥时，API 对所有人开放。",
     ),
     ("web.key_rate", "每个 API 密钥平均每秒允许的请求数，代替 rate；0 表示不限。"),
     ("web.cors", "允许其网页在浏览器中调用 API 的来源（协议和主机名，CORS）；* 表示全部。"),
@@ -253,6 +268,33 @@ const MEANINGS: &[(&str, &str)] = &[
     ("engine.queue", "两个阶段之间排队网页的最大字节数。"),
     ("engine.page_time", "分析一个网页的最长时间；超过则隔离该网页。"),
     ("engine.disk_floor", "磁盘可用空间低于此值时暂停抓取。"),
+    ("alerts.webhook", "每个新警报以 JSON POST 方式发送到的网址；留空则不发送。"),
+    ("alerts.mail_to", "接收新警报的邮箱地址。"),
+    ("alerts.mail_from", "邮件的发件人地址。"),
+    ("alerts.smtp_server", "邮件服务器，写成 HOST:PORT，例如 mail.example.org:587。"),
+    (
+        "alerts.smtp_security",
+        "与邮件服务器连接的加密方式：starttls（通常用 587 端口）、tls（465 端口）或 none。",
+    ),
+    ("alerts.smtp_user", "邮件服务器的用户名；留空则不验证身份。"),
+    ("alerts.smtp_password", "邮件服务器的密码，只通过加密连接发送。"),
+    ("alerts.allow_private", "也允许发送到私有地址或本机地址的网络钩子和邮件服务器。"),
+    ("alerts.stalled_after", "有网页排队却一直没有抓取到网页，超过此时间视为抓取停滞；0 表示不警报。"),
+    ("alerts.disk_free", "磁盘可用空间低于此值时发出警报；0 表示不警报。"),
+    ("alerts.error_rate", "最近十分钟的请求（至少 50 个）中没有响应的比例高于此值时发出警报；0 表示不警报。"),
+    ("alerts.certificate_left", "web.certificate 的剩余有效期低于此值时发出警报；0 表示不警报。"),
+    (
+        "alerts.no_results",
+        "最近一小时的查询（至少 50 个）中没有结果的比例高于此值，并且上升了一半时发出警报；0 表示不警报。",
+    ),
+    ("alerts.backup_overdue", "定时备份延误超过此时间时发出警报；0 表示不警报。"),
+    ("alerts.clear_after", "警报的原因消失多久后警报才结束；之后可以再次发送。"),
+    ("backup.directory", "存放备份的目录，最好在另一块磁盘上；留空则不备份。每次备份在其中有自己的目录。"),
+    (
+        "backup.schedule",
+        "备份时间：一天中的时刻（03:30）、带星期的时刻（sat,sun 03:30）或间隔（6h）；off 表示不备份。",
+    ),
+    ("backup.keep", "目录中保留的备份数；更早的会被删除。0 表示全部保留。"),
     ("log.enabled", "记录查询、结果展示、点击和系统状态。"),
     ("log.keep_for", "日志保留多久；0 表示一直保留。"),
     (
