@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, TestFolder, encode, fail, get, succeed};
+use crate::common::{Running, TestFolder, encode, fail, get, succeed, until};
 use serde_json::{Value, json};
 
 const URL: &str = "http://a.example/";
@@ -74,6 +74,8 @@ fn pins_hides_and_notices_take_effect_everywhere_without_a_restart() {
     agree(&folder, &address, "in the tower lamp", &["lamp"]);
     curate(&["notice", "lamp", "Closed <today>", "--link", "https://a.example/hours"]);
     agree(&folder, &address, "lamp", &["tea"]);
+    // The results are the same as before, so that agreement says nothing about the notice.
+    until("the server follows the change", || get(&address, "/search?q=lamp&lang=en").1.contains("Closed"));
     let (_, page) = get(&address, "/search?q=lamp&lang=en");
     assert!(page.contains("Closed &#60;today&#62; <a href=\"https://a.example/hours\">"), "{page}");
     assert!(page.contains(">Pinned</small>"), "{page}");

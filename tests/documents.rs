@@ -6,7 +6,6 @@ use std::process::Stdio;
 
 use pharos_testweb::hostile::{HostileOptions, HostileWeb};
 use pharos_testweb::{ServeOptions, WebSpec};
-use serde_json::Value;
 
 use crate::common::{Rig, Running, TestFolder, pharos, succeed, until};
 
@@ -81,26 +80,18 @@ fn a_signal_does_not_wait_for_a_document() {
         }
         Running::start(&mut command)
     };
-    let was_read = || {
-        let found = succeed(&mut rig.pharos(&["--json", "search", "site:bomb-pdf.test"]));
-        serde_json::from_str::<Value>(&found).unwrap()["total"] == 1
-    };
-
-    let mut up = start();
-    let mut reader = None;
-    until("a reader was started", || {
-        reader = reader_of(up.0.id());
-        reader.is_some()
-    });
-    up.signal("INT");
-    assert!(up.0.wait().unwrap().success());
-    assert!(!reads_a_document(reader.unwrap()), "the reader ends with its parent");
-    assert!(!was_read());
-
-    let mut up = start();
-    until("the document was read", was_read);
-    up.signal("INT");
-    assert!(up.0.wait().unwrap().success());
+    // The second time, the document is read from the library, because it was not read to its end.
+    for _ in 0..2 {
+        let mut up = start();
+        let mut reader = None;
+        until("a reader was started", || {
+            reader = reader_of(up.0.id());
+            reader.is_some()
+        });
+        up.signal("INT");
+        assert!(up.0.wait().unwrap().success());
+        assert!(!reads_a_document(reader.unwrap()), "the reader ends with its parent");
+    }
     rig.runtime.block_on(web.stop());
 }
 

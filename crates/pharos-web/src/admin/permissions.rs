@@ -39,9 +39,10 @@ pub(crate) enum Permission {
 use Permission::{Administer, Curate, Logs, Own, Queries, View};
 
 /// Permissions of every route: to read it, and to submit a form to it.
-pub(super) const RULES: [(&str, Permission, Permission); 39] = [
+pub(super) const RULES: [(&str, Permission, Permission); 47] = [
     ("/admin", View, Administer),
     ("/admin/live", View, Administer),
+    ("/admin/news", View, Administer),
     ("/admin/crawl", View, Administer),
     ("/admin/crawl/seeds", Administer, Administer),
     ("/admin/crawl/rules", Administer, Administer),
@@ -58,6 +59,13 @@ pub(super) const RULES: [(&str, Permission, Permission); 39] = [
     ("/admin/submissions/decide", Administer, Administer),
     ("/admin/index", View, Administer),
     ("/admin/index/{what}", Administer, Administer),
+    ("/admin/words", View, Administer),
+    ("/admin/words/{what}", Administer, Administer),
+    ("/admin/backup", View, Administer),
+    ("/admin/backup/{what}", Administer, Administer),
+    ("/admin/calendar", View, Administer),
+    ("/admin/alerts", View, Administer),
+    ("/admin/alerts/acknowledge", Administer, Administer),
     ("/admin/machine", View, Administer),
     ("/admin/queries", Queries, Administer),
     ("/admin/curation", View, Curate),

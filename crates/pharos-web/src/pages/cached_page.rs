@@ -221,7 +221,7 @@ mod tests {
             format!(
                 "<a class=\"w1\" href=\"{here}/content?q=lighthouse+rock+ship#w1-1\" target=\"stored\">rock<small>1</small></a>"
             ),
-            "ship<small>0</small></span>".to_string(),
+            "<p>Not in the page: <bdi>ship</bdi></p>".to_string(),
             "stored on 31 Jan 2026, 12:00 UTC. ".to_string(),
             "<a href=\"https://www.example.org/tower\">".to_string(),
             "sandbox=\"allow-popups allow-popups-to-escape-sandbox\"".to_string(),
