@@ -217,7 +217,7 @@ impl Collection {
         items.extend(sites.take(per_kind));
         items.extend(misspelled);
         items.extend(titles.iter().cloned());
-        items.sort_by(|a, b| a.kind.cmp(&b.kind));
+        items.sort_by_key(|item| item.kind);
         items
     }
 

@@ -6,7 +6,7 @@ use crate::messages::Lang;
 
 /// Returns the meaning of a setting.
 pub(crate) fn meaning(key: &ConfigKey, lang: Lang) -> &'static str {
-    translated(key, lang, &MEANINGS)
+    translated(key, lang, MEANINGS)
 }
 
 /// Returns the subject of a section.

@@ -120,12 +120,11 @@ fn file_error(path: &Path, error: &io::Error) -> String {
 /// `POST /admin/words/{add,remove}`.
 pub(crate) async fn act(UrlPath(what): UrlPath<String>, action: Action) -> Response {
     let m = PageMessages::for_lang(action.visitor.lang);
-    let (name, changed): (_, fn(&mut VocabularyEditor, &[String], Option<WordKind>) -> Changed) =
-        match what.as_str() {
-            "add" => ("words.add", add),
-            "remove" => ("words.remove", remove),
-            _ => return StatusCode::NOT_FOUND.into_response(),
-        };
+    let (name, change): (_, VocabularyChange) = match what.as_str() {
+        "add" => ("words.add", add),
+        "remove" => ("words.remove", remove),
+        _ => return StatusCode::NOT_FOUND.into_response(),
+    };
     let words: Vec<String> = match what.as_str() {
         "add" => action.form.text("words").lines().map(|line| line.trim().to_string()).collect(),
         _ => action.form.values("word").map(ToString::to_string).collect(),
@@ -141,7 +140,7 @@ pub(crate) async fn act(UrlPath(what): UrlPath<String>, action: Action) -> Respo
         // Two operators who change the file at the same time must not lose each other's words.
         let _one_at_a_time = service.settings.lock();
         Ok(open(&path).and_then(|mut editor| {
-            let changed = changed(&mut editor, &words, kind);
+            let changed = change(&mut editor, &words, kind);
             if changed.count > 0 {
                 editor.save().map_err(|error| file_error(&path, &error))?;
             }
@@ -159,6 +158,9 @@ pub(crate) async fn act(UrlPath(what): UrlPath<String>, action: Action) -> Respo
         }
     }
 }
+
+/// Changes words of the vocabulary, which get this kind if they are new.
+type VocabularyChange = fn(&mut VocabularyEditor, &[String], Option<WordKind>) -> Changed;
 
 /// Outcome of a change of the vocabulary.
 #[derive(Debug, Default, PartialEq, Eq)]
