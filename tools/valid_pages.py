@@ -62,6 +62,8 @@ DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={
 
 # Exceptions from the recommended rules.
 RULES = {
+    # Checkboxes of one name are a choice of several values.
+    "form-dup-name": ["error", {"shared": ["radio", "button", "reset", "submit", "checkbox"]}],
     # `<!doctype html>` is valid in lower case.
     "doctype-style": "off",
     # Titles contain queries and page titles of any length.

@@ -14,7 +14,7 @@
 //!
 //! * `copy`: one attempt to copy everything.
 //! * `manifest`: contents of a backup.
-//! * [`restore`]: from a backup to a data directory.
+//! * [`mod@restore`]: from a backup to a data directory.
 //! * [`series`]: dated backups in one directory, with retention.
 //! * [`runner`]: the backup of a running process, one at a time; [`schedule`]: when it is due; [`last`]: how it went.
 //! * `target`: messages about a target that is full or may not be written.
