@@ -113,7 +113,7 @@ fn entries(pages: &Pages, wanted: impl Fn(&str) -> bool) -> Vec<Entry> {
     entries.extend(
         chunks.map(|chunk| Entry::new(Ours::new(Segments { chunk, ..Segments::default() }, count), all)),
     );
-    entries.push(Entry::new(Ours::new(Shingles::of_the_book(), count), FEW_PAGES));
+    entries.push(Entry::new(Ours::new(Shingles::book_example(), count), FEW_PAGES));
     entries.push(Entry::new(Ours::new(Shingles::default(), count), FEW_PAGES));
     entries.push(Entry::new(Ours::new(SimHash { distance: 3, ..SimHash::default() }, count), all));
     entries.push(Entry::new(Ours::new(SimHash::default(), count), all));
