@@ -248,14 +248,20 @@ fn searchable(folder: &TestFolder) -> u64 {
     folder.json("data", &["stats"])["searchable"].as_u64().unwrap()
 }
 
+/// Starts an engine on the small site and waits until its three pages are searchable.
+fn up_until_searchable(folder: &TestFolder, seed: &str) -> Running {
+    let (up, _messages) = up_into_file(folder, &["--allow-private", seed]);
+    until("the catalog exists", || folder.path("data/catalog.db").exists());
+    until("all pages are searchable", || searchable(folder) == 3);
+    up
+}
+
 #[test]
 fn an_exclude_rule_applies_to_known_pages_and_can_be_undone() {
     let folder = TestFolder::new();
     let site = small_site();
     let address = |path: &str| format!("http://127.0.0.1:{}{path}", site.port);
-    let (_up, _messages) = up_into_file(&folder, &["--allow-private", &address("/")]);
-    until("the catalog exists", || folder.path("data/catalog.db").exists());
-    until("all pages are searchable", || searchable(&folder) == 3);
+    let _up = up_until_searchable(&folder, &address("/"));
 
     folder.file("data/pharos.toml", "[crawl]\nexclude = [\"*/deep*\"]\n");
     until("excluded pages leave the index", || searchable(&folder) == 1);
@@ -280,9 +286,7 @@ fn a_changed_refresh_interval_applies_to_known_pages() {
     let folder = TestFolder::new();
     let site = small_site();
     let address = |path: &str| format!("http://127.0.0.1:{}{path}", site.port);
-    let (_up, _messages) = up_into_file(&folder, &["--allow-private", &address("/")]);
-    until("the catalog exists", || folder.path("data/catalog.db").exists());
-    until("all pages are searchable", || searchable(&folder) == 3);
+    let _up = up_until_searchable(&folder, &address("/"));
     let visits = |path: &str| folder.json("data", &["page", &address(path)])["visits"].as_u64().unwrap();
     assert_eq!(visits("/deeper"), 1);
     folder.file("data/pharos.toml", "[crawl]\nrefresh = \"2s\"\nrefresh_at_most_every = \"1s\"\n");

@@ -3,3 +3,4 @@
 pub mod dispatch;
 pub mod orders;
 pub mod recrawls;
+pub(crate) mod stop_signal;

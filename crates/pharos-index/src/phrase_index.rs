@@ -10,6 +10,7 @@ use std::path::Path;
 
 use pharos_text::is_han;
 use pharos_text::phrase_index::{PhraseIndex, PhraseIndexBuilder};
+use pharos_text::title::title_parts;
 
 use crate::error::IndexError;
 use crate::view::{GenerationScope, IndexView};
@@ -69,9 +70,6 @@ impl PhraseIndexes {
     }
 }
 
-/// Separators between the name of a page and the name of its site in a title.
-const TITLE_SEPARATORS: [&str; 10] = [" - ", " – ", " — ", " | ", "_", "|", "——", " :: ", " » ", " · "];
-
 /// Additional weight of a title at static rank 1, relative to a title at rank 0.
 const RANK_BONUS: f32 = 9.0;
 
@@ -110,15 +108,6 @@ impl PhraseIndexesBuilder {
     }
 }
 
-/// Splits a title into the name of the page and the name of its site.
-fn title_parts(title: &str) -> impl Iterator<Item = &str> {
-    let mut parts = vec![title];
-    for separator in TITLE_SEPARATORS {
-        parts = parts.into_iter().flat_map(|part| part.split(separator)).collect();
-    }
-    parts.into_iter().map(str::trim).filter(|part| part.chars().nth(1).is_some())
-}
-
 fn is_word(word: &str) -> bool {
     let letters = word.chars().count();
     if word.chars().all(is_han) {
@@ -131,14 +120,6 @@ fn is_word(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_title_is_the_name_of_a_page_and_of_its_site() {
-        let parts = |title| title_parts(title).collect::<Vec<_>>();
-        assert_eq!(parts("灯塔的历史_海港网"), ["灯塔的历史", "海港网"]);
-        assert_eq!(parts("Lamps - Lenses | Harbour-News"), ["Lamps", "Lenses", "Harbour-News"]);
-        assert!(parts(" | - ").is_empty());
-    }
 
     #[test]
     fn numbers_and_single_characters_are_no_words() {

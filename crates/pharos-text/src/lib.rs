@@ -23,7 +23,7 @@
 //! * [`Analyser::smallest_tokens`]: characters and parts, which every index contains whatever its dictionary.
 //!
 //! Modules: [`analyser`], [`dictionary`], [`segment`], [`vocabulary`], [`new_words`], [`phrase_index`], [`pinyin`],
-//! [`keywords`], [`sentences`], [`language`].
+//! [`keywords`], [`sentences`], [`title`], [`language`].
 //!
 //! # Invariants
 //! * Offsets are bytes of the original text on character boundaries, `start < end`; starts never decrease.
@@ -46,6 +46,7 @@ pub mod phrase_index;
 pub mod pinyin;
 pub mod segment;
 pub mod sentences;
+pub mod title;
 pub mod vocabulary;
 
 /// Version of the analysis rules. Incremented whenever a text yields other terms than before.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pharos_core::config::{Config, IndexConfig};
 use pharos_core::schedule::{Recurrence, Zone};
@@ -16,6 +16,7 @@ use tracing::{info, warn};
 
 use crate::EngineError;
 use crate::build::runner::BuildRunner;
+use crate::control::stop_signal::{StopSignal, wait_at_shutdown};
 
 /// Minimum size of latest for a build by growth: below it, latest alone is as fast.
 const LATEST_FLOOR: u64 = 10_000;
@@ -23,10 +24,6 @@ const LATEST_FLOOR: u64 = 10_000;
 const RETRY: Duration = Duration::from_secs(600);
 /// Interval of the checks whether a build is due.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// Interval of the checks for a stop request.
-const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
-/// Time allowed for a build to save its state at shutdown. Interrupting it later is harmless.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The sizes of the index that decide whether a build is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +117,7 @@ impl BuildSchedule {
             zone: config.crawl.time_zone.clone(),
             not_before: None,
         };
-        let work = move || run_schedule(&builds, trigger, &*clock, &*index, &stop);
+        let work = move || run_schedule(&builds, trigger, &*clock, &*index, &StopSignal(stop));
         let thread = thread::Builder::new().name("build".into()).spawn(work);
         Ok(Self(Some(thread.map_err(|_| EngineError::StageFailed("building"))?)))
     }
@@ -128,10 +125,7 @@ impl BuildSchedule {
     /// Waits briefly for a running build to save its state.
     pub fn shut_down(self) {
         let Some(thread) = self.0 else { return };
-        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
-        while !thread.is_finished() && Instant::now() < deadline {
-            thread::sleep(STOP_CHECK_INTERVAL / 4);
-        }
+        wait_at_shutdown(|| thread.is_finished());
     }
 }
 
@@ -140,20 +134,11 @@ fn run_schedule(
     mut trigger: BuildTrigger,
     clock: &dyn Clock,
     index: &dyn Index,
-    stop: &watch::Receiver<bool>,
+    stop: &StopSignal,
 ) {
-    // A closed channel means that the engine has ended.
-    let is_stopped = || *stop.borrow() || stop.has_changed().is_err();
     let Some(index) = index.generational() else { return };
     let mut reported = String::new();
-    loop {
-        let next = Instant::now() + CHECK_INTERVAL;
-        while Instant::now() < next {
-            if is_stopped() {
-                return;
-            }
-            thread::sleep(STOP_CHECK_INTERVAL);
-        }
+    while stop.wait(CHECK_INTERVAL) {
         let size = match IndexSize::read(index) {
             Ok(size) => size,
             Err(error) if reported == error.to_string() => continue,
@@ -167,8 +152,8 @@ fn run_schedule(
             continue;
         }
         info!(history = size.history, latest = size.latest, "building a new history");
-        match builds.run(|| !is_stopped()) {
-            Some(Err(EngineError::Stopped)) if is_stopped() => return,
+        match builds.run(|| !stop.is_raised()) {
+            Some(Err(EngineError::Stopped)) if stop.is_raised() => return,
             Some(Err(_)) => trigger.delay(clock.now()),
             Some(Ok(_)) | None => {}
         }

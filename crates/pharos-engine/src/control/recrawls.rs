@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pharos_core::config::{Config, CrawlConfig};
 use pharos_core::schedule::{Recurrence, Zone};
@@ -23,6 +23,7 @@ use tracing::{info, warn};
 
 use crate::EngineError;
 use crate::control::orders::{Order, OrderQueue};
+use crate::control::stop_signal::{StopSignal, wait_at_shutdown};
 
 const FILE: &str = "SCHEDULE";
 /// Maximum size of the file.
@@ -34,11 +35,8 @@ const MAX_PAGES: usize = 10_000;
 /// Number of pages per order, and of pages read from the catalog at a time.
 const PAGES_PER_ORDER: usize = 500;
 const PAGES_PER_READ: usize = 1_000;
-/// Interval of the checks whether a visit is due, and for a stop request.
+/// Interval of the checks whether a visit is due.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
-/// Time allowed for the thread to end.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A scheduled visit: when, and which pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,17 +166,14 @@ impl RecrawlSchedule {
         stop: watch::Receiver<bool>,
     ) -> Result<Self, EngineError> {
         let visits = ScheduledVisits { data, catalog };
-        let work = move || visits.run(&config, &*clock, &stop);
+        let work = move || visits.run(&config, &*clock, &StopSignal(stop));
         let thread = thread::Builder::new().name("recrawl".into()).spawn(work);
         Ok(Self(thread.map_err(|_| EngineError::StageFailed("recrawl"))?))
     }
 
     /// Waits briefly for the thread to end.
     pub fn shut_down(self) {
-        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
-        while !self.0.is_finished() && Instant::now() < deadline {
-            thread::sleep(STOP_CHECK_INTERVAL / 4);
-        }
+        wait_at_shutdown(|| self.0.is_finished());
     }
 }
 
@@ -189,19 +184,10 @@ struct ScheduledVisits {
 }
 
 impl ScheduledVisits {
-    fn run(&self, config: &watch::Receiver<Arc<Config>>, clock: &dyn Clock, stop: &watch::Receiver<bool>) {
-        // A closed channel means that the engine has ended.
-        let is_stopped = || *stop.borrow() || stop.has_changed().is_err();
+    fn run(&self, config: &watch::Receiver<Arc<Config>>, clock: &dyn Clock, stop: &StopSignal) {
         let mut state = ScheduleState::read(&self.data);
         let mut reported = String::new();
-        loop {
-            let next = Instant::now() + CHECK_INTERVAL;
-            while Instant::now() < next {
-                if is_stopped() {
-                    return;
-                }
-                thread::sleep(STOP_CHECK_INTERVAL);
-            }
+        while stop.wait(CHECK_INTERVAL) {
             let crawl = config.borrow().crawl.clone();
             if let Err(error) = self.check(&crawl, &mut state, clock.now())
                 && reported != error.to_string()

@@ -12,6 +12,7 @@ use pharos_core::{PageId, PageObject, PageUrl, SiteId};
 use pharos_graph::anchors::informative_anchor;
 use pharos_store::DataDir;
 use pharos_text::analyser::stop_words::is_stop_word;
+use pharos_text::title::title_parts;
 use pharos_text::{Analyser, normalise};
 use serde::Serialize;
 
@@ -279,16 +280,6 @@ impl Collection {
         let name = if name.is_empty() { title_parts(&page.title).next().unwrap_or_default() } else { name };
         plain_query(name)
     }
-}
-
-/// Returns the parts of a title between separators.
-fn title_parts(title: &str) -> impl Iterator<Item = &str> {
-    let is_separator = |c: char| "|｜–—_·•»".contains(c);
-    title
-        .split(is_separator)
-        .flat_map(|part| part.split(" - "))
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
 }
 
 /// Returns a text as a query without operators: its words, separated by spaces.

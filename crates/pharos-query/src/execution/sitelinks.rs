@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use pharos_core::PageUrl;
 use pharos_core::config::QueryConfig;
 use pharos_index::{Candidate, IndexError};
+use pharos_text::title::title_parts;
 
 use super::QueryExecution;
-use crate::language::intent::{QueryKind, letters_only, title_parts};
+use crate::language::intent::{QueryKind, letters_only};
 use crate::language::parse::parse;
 use crate::request::ResultOptions;
 use crate::response::{SearchResponse, Sitelink};
@@ -54,14 +55,11 @@ fn choose(home_title: &str, pages: impl Iterator<Item = (String, String)>) -> Ve
     links.take(MAX_SITELINKS).collect()
 }
 
-/// Removes the parts of a title that name the site, because the title of its home page has them, too.
+/// Returns the first part of a title that does not name the site: the title of its home page does not contain it.
 fn without_site_name(title: &str, home_title: &str) -> String {
-    let of_home: HashSet<String> = title_parts(home_title).map(letters_only).collect();
-    let own: Vec<&str> = title_parts(title).filter(|part| !of_home.contains(&letters_only(part))).collect();
-    match own[..] {
-        [] => title.trim().to_string(),
-        [first, ..] => first.trim().to_string(),
-    }
+    let home = letters_only(home_title);
+    let is_own = |part: &&str| !home.contains(&letters_only(part));
+    title_parts(title).find(is_own).unwrap_or(title.trim()).to_string()
 }
 
 #[cfg(test)]
@@ -75,6 +73,7 @@ mod tests {
             ("Lighthouse Museum | Opening hours", "Lighthouse Museum", "Opening hours"),
             ("参观指南_灯塔博物馆", "灯塔博物馆", "参观指南"),
             ("Opening hours", "Lighthouse Museum - Home", "Opening hours"),
+            ("Night report: to-do list - Star Club", "The Star Club: astronomy", "Night report: to-do list"),
             ("Lighthouse Museum", "Lighthouse Museum", "Lighthouse Museum"),
         ] {
             assert_eq!(without_site_name(title, home), expected);

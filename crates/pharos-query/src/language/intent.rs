@@ -47,19 +47,15 @@ pub(crate) fn may_name_site(query: &Expression) -> bool {
 /// Returns `true` if the query equals a part of the title of a home page or its host.
 pub(crate) fn is_site_name(query: &str, title: &str, url: &str) -> bool {
     let name = letters_only(query);
+    let separators = ['-', '–', '—', '|', '｜', '_', ':', '：', '·', '•', '»', '>', '/', ',', '，'];
     let in_title =
-        || letters_only(title) == name || title_parts(title).any(|part| letters_only(part) == name);
+        || letters_only(title) == name || title.split(separators).any(|part| letters_only(part) == name);
     let in_host = || {
         let site = PageUrl::parse(url).map(|url| url.site().host().to_string()).unwrap_or_default();
         let host = site.strip_prefix("www.").unwrap_or(&site);
         letters_only(host) == name || host.split('.').next().is_some_and(|label| letters_only(label) == name)
     };
     !name.is_empty() && (in_title() || in_host())
-}
-
-/// Returns the parts of a title, one of which is often the name of the site.
-pub(crate) fn title_parts(title: &str) -> impl Iterator<Item = &str> {
-    title.split(['-', '–', '—', '|', '｜', '_', ':', '：', '·', '•', '»', '>', '/', ',', '，'])
 }
 
 /// Returns the letters and digits of a text, normalised.

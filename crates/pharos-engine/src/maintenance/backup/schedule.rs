@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pharos_core::config::Config;
 use pharos_core::{BackOff, Clock, Timestamp};
@@ -16,15 +16,13 @@ use super::last::{LastBackup, read_last_backup};
 use super::runner::BackupRunner;
 use super::series::SeriesPlan;
 use crate::EngineError;
+use crate::control::stop_signal::{StopSignal, wait_at_shutdown};
 
-/// Interval of the checks whether a backup is due, and for a stop request.
+/// Interval of the checks whether a backup is due.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Delay after a failed backup, and the law by which it grows.
 const RETRY: Duration = Duration::from_secs(600);
 const RETRY_LAW: BackOff = BackOff { factor: 2, longest: Duration::from_secs(6 * 3600) };
-/// Time allowed for a running backup to remove its files at shutdown. The next backup removes them otherwise.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Returns the time of the next scheduled backup. `started` is the time since which the schedule is in force.
 pub fn next_backup_at(config: &Config, last: &LastBackup, started: Timestamp) -> Option<Timestamp> {
@@ -53,20 +51,15 @@ impl BackupSchedule {
         stop: watch::Receiver<bool>,
     ) -> Result<Self, EngineError> {
         let backups = Arc::clone(&runner);
-        let work = move || run_schedule(&backups, &config, &*clock, &stop);
+        let work = move || run_schedule(&backups, &config, &*clock, &StopSignal(stop));
         let thread = thread::Builder::new().name("backup".into()).spawn(work);
         Ok(Self { runner, thread: thread.map_err(|_| EngineError::StageFailed("backup"))? })
     }
 
-    /// Stops a running backup and waits briefly for it to remove its files.
+    /// Stops a running backup and waits briefly for it to remove its files. The next backup removes them otherwise.
     pub fn shut_down(self) {
         self.runner.stop();
-        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
-        while (!self.thread.is_finished() || self.runner.state().running.is_some())
-            && Instant::now() < deadline
-        {
-            thread::sleep(STOP_CHECK_INTERVAL / 4);
-        }
+        wait_at_shutdown(|| self.thread.is_finished() && self.runner.state().running.is_none());
     }
 }
 
@@ -95,21 +88,12 @@ fn run_schedule(
     runner: &BackupRunner,
     config: &watch::Receiver<Arc<Config>>,
     clock: &dyn Clock,
-    stop: &watch::Receiver<bool>,
+    stop: &StopSignal,
 ) {
-    // A closed channel means that the engine has ended.
-    let is_stopped = || *stop.borrow() || stop.has_changed().is_err();
     let started = clock.now();
     let mut failures = Failures::default();
     let mut reported = String::new();
-    loop {
-        let next = Instant::now() + CHECK_INTERVAL;
-        while Instant::now() < next {
-            if is_stopped() {
-                return;
-            }
-            thread::sleep(STOP_CHECK_INTERVAL);
-        }
+    while stop.wait(CHECK_INTERVAL) {
         let (config, now) = (Arc::clone(&config.borrow()), clock.now());
         if config.backup.directory.is_empty() {
             continue;
@@ -131,8 +115,8 @@ fn run_schedule(
         if !failures.allow(&plan, now) {
             continue;
         }
-        match runner.run(&plan, || !is_stopped()) {
-            Some(Err(EngineError::Stopped)) if is_stopped() => return,
+        match runner.run(&plan, || !stop.is_raised()) {
+            Some(Err(EngineError::Stopped)) if stop.is_raised() => return,
             Some(Err(_)) => failures.record(plan, clock.now()),
             Some(Ok(_)) => failures = Failures::default(),
             None => {}
