@@ -175,6 +175,15 @@ impl IndexView for TimedView {
         self.view.facets(query, facets, most, up_to, until)
     }
 
+    fn facets_of(
+        &self,
+        candidates: &[Candidate],
+        facets: &[Facet],
+        most: usize,
+    ) -> Result<Vec<Vec<FacetCount>>, IndexError> {
+        self.view.facets_of(candidates, facets, most)
+    }
+
     fn frequencies(&self, terms: &[String]) -> Result<DocumentFrequencies, IndexError> {
         self.notes.time(Stage::Frequencies, || self.view.frequencies(terms))
     }

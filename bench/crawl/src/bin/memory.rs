@@ -121,16 +121,16 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
         ..CrawlConfig::default()
     });
     let (records, arriving) = mpsc::channel(256);
-    let (sender, absorbed) = mpsc::unbounded_channel();
-    let absorber = CatalogWriter {
-        scoping: CrawlScope::load(&*catalog, &config)?,
+    let (sender, applied) = mpsc::unbounded_channel();
+    let writer = CatalogWriter {
+        scoping: CrawlScope::load(&*catalog, rules_from_config(&config), config.seen_memory)?,
         at: catalog.applied_positions()?.get(0),
         catalog: catalog.clone(),
         config: config.clone(),
         port: port.parse()?,
         pages,
     };
-    let absorbing = std::thread::spawn(move || absorber.run(arriving, &sender));
+    let writing = std::thread::spawn(move || writer.run(arriving, &sender));
     let (_stop, stop) = watch::channel(false);
     let clock = Arc::new(SystemClock);
     let status = Arc::default();
@@ -139,7 +139,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
         catalog,
         clock,
         records,
-        absorbed,
+        applied,
         status,
         keep_going: true,
         rules_changed: false,
@@ -147,7 +147,7 @@ async fn crawl(port: &str, path: &Path, pages: u64, time: Duration) -> Outcome<(
     })
     .await?;
     let (now, most) = (memory()?, peak_memory()?);
-    absorbing.join().map_err(|_| "absorbing crashed")??;
+    writing.join().map_err(|_| "the writer of the catalog crashed")??;
     println!("{} {now} {most}", summary.pages);
     Ok(())
 }
@@ -170,7 +170,7 @@ impl CatalogWriter {
     ) -> Outcome<()> {
         let started =
             LibraryEvent::CrawlStarted { seeds: vec![page_url(self.port, 0, 1)?], rules: rules_from_config(&self.config) };
-        self.absorb(vec![LibraryRecord::new(
+        self.apply(vec![LibraryRecord::new(
             page_url(self.port, 0, 1)?,
             SystemClock.now(),
             RecordContent::Event(started),
@@ -183,12 +183,12 @@ impl CatalogWriter {
                 group.push(record);
             }
             // The crawl may have ended, and with it the receiver.
-            let _ = sender.send(self.absorb(group)?);
+            let _ = sender.send(self.apply(group)?);
         }
         Ok(())
     }
 
-    fn absorb(&mut self, group: Vec<LibraryRecord>) -> Outcome<AppliedRecords> {
+    fn apply(&mut self, group: Vec<LibraryRecord>) -> Outcome<AppliedRecords> {
         let mut all = Vec::new();
         let pages: Vec<_> = group.iter().map(|record| record.url.id()).collect();
         for record in group {

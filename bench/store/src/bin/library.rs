@@ -114,7 +114,7 @@ fn main() {
     println!("random read            {:>8.3} ms median, {:.3} ms p99", times[5000], times[9900]);
 
     println!("\nreading WARC files            MB/s");
-    let files = [("Pharos .warc.gz", library.files().unwrap()[0].1.clone()), foreign(folder.path(), &raw)];
+    let files = [("Pharos .warc.gz", library.local().unwrap().files().unwrap()[0].1.clone()), foreign(folder.path(), &raw)];
     for (name, path) in files {
         let started = Instant::now();
         let read: usize = open_warc(&path).unwrap().read_ahead().map(|r| r.unwrap().block.len()).sum();
