@@ -21,8 +21,9 @@ pub use politeness::PolitenessLimits;
 pub use read::ConfigError;
 pub use score_weights::ScoreWeights;
 pub use value::{
-    ByteSize, CrawlMode, LibraryFormat, LinkScope, PolitenessProfile, RankModel, RestartPolicy,
-    ScoreCombination, SettingValue, SmtpSecurity, StrategyName, SubmissionPolicy,
+    ByteSize, CrawlMode, InsertedVisit, LibraryFormat, LinkScope, PolitenessProfile, RankModel,
+    RefreshPolicyName, RestartPolicy, ScoreCombination, SettingValue, SmtpSecurity, StrategyName,
+    SubmissionPolicy,
 };
 
 /// A configuration key or section with its meaning, as printed by `pharos config`.
@@ -51,8 +52,12 @@ pub fn takes_effect(key: &str) -> TakesEffect {
         | "crawl.alpha" | "crawl.beta" | "crawl.alternate" | "crawl.queue_ratio" | "crawl.seen_memory" => {
             TakesEffect::NextCrawl
         }
-        "engine.disk_floor" => TakesEffect::AtOnce,
-        _ if ["crawl.", "rank.", "backup.", "alerts."].iter().any(|section| key.starts_with(section)) => {
+        "engine.disk_floor" | "index.build_every" | "index.build_at" | "index.latest_share"
+        | "index.first_build" => TakesEffect::AtOnce,
+        _ if ["crawl.", "refresh.", "rank.", "backup.", "alerts."]
+            .iter()
+            .any(|section| key.starts_with(section)) =>
+        {
             TakesEffect::AtOnce
         }
         _ => TakesEffect::NextStart,
@@ -278,6 +283,18 @@ settings! {
         /// HOST1:PORT1:HOST2:PORT2: connect to the second instead of the first, as in curl.
         connect_to: Vec<String> = Vec::new(),
     }
+    /// Refresh of known pages: the policy that decides when a page is fetched again.
+    refresh: RefreshConfig {
+        /// Policy: uniform (the fixed intervals crawl.refresh*), lag (shortest wait of changes, by learned change rates),
+        /// proportional, paper, freshness or harmonic.
+        policy: RefreshPolicyName = RefreshPolicyName::Uniform,
+        /// Visits to known pages per day that the policy plans; 0 plans as many as the fixed intervals crawl.refresh* make.
+        budget: u64 = 0,
+        /// Maximum refresh interval: no page is left unvisited for longer.
+        longest: Duration = Duration::from_secs(90 * 86_400),
+        /// Paper policy: place of the additional visit after a change, midpoint or golden-section.
+        inserted_visit: InsertedVisit = InsertedVisit::Midpoint,
+    }
     /// The library of raw pages.
     library: LibraryConfig {
         /// Size at which a library volume is closed and a new one is started.
@@ -345,11 +362,14 @@ settings! {
         /// trigger.
         build_every: Duration = Duration::from_secs(86_400),
         /// Times at which `up` builds a new history if pages are new: a time of day (03:30), with days (sun 03:30), or an
-        /// interval (12h); off adds none. The other two triggers stay in force unless they are 0.
+        /// interval (12h); off adds none. The other triggers stay in force unless they are 0.
         build_at: Recurrence = Recurrence::Never,
         /// Size of latest, as a share of the pages of history (and at least 10,000 pages), at which `up` builds a new
         /// history; 0 disables this trigger.
         latest_share: f64 = 0.25,
+        /// Number of searchable pages at which `up` builds the first history, which adds link ranks, anchors and
+        /// duplicate groups; it is built earlier once every known page is fetched. 0 disables this trigger.
+        first_build: u64 = 1_000,
         /// Number of pages after which a build saves its progress; a killed build resumes from there. A save takes a
         /// second.
         save_every: u64 = 20_000,
@@ -366,6 +386,11 @@ settings! {
         candidates: usize = 5_000,
         /// Time budget of a query; when it expires, the results so far are returned and marked as partial.
         time: Duration = Duration::from_millis(150),
+        /// Number of pages with all words below which pages with only some of the words are results, too; 0 requires all
+        /// words.
+        partial_below: usize = 50,
+        /// Minimum share of the words on such a page, by their rarity, relative to the best match.
+        min_coverage: f64 = 0.6,
         /// Maximum number of results per site on a result page, while other sites have results.
         per_site: usize = 2,
         /// Maximum contribution of the static rank to the score that selects candidates.
@@ -404,11 +429,11 @@ settings! {
         /// Combination of the term, link and click scores: sum, which bounds each of them, or product.
         combine: ScoreCombination = ScoreCombination::Sum,
         /// Feature weights for ordinary queries.
-        ordinary: ScoreWeights = ScoreWeights::new([0.68, 0.10, 0.10, 0.04, 0.0, 0.08, 0.0]),
+        ordinary: ScoreWeights = ScoreWeights::new([0.68, 0.10, 0.10, 0.04, 0.0, 0.06, 0.0, 0.02]),
         /// Feature weights for queries that name a site.
-        site: ScoreWeights = ScoreWeights::new([0.20, 0.05, 0.15, 0.05, 0.47, 0.08, 0.0]),
+        site: ScoreWeights = ScoreWeights::new([0.20, 0.05, 0.15, 0.05, 0.47, 0.06, 0.0, 0.02]),
         /// Feature weights for queries about recent events.
-        news: ScoreWeights = ScoreWeights::new([0.48, 0.08, 0.10, 0.03, 0.0, 0.06, 0.25]),
+        news: ScoreWeights = ScoreWeights::new([0.48, 0.08, 0.10, 0.03, 0.0, 0.04, 0.25, 0.02]),
         /// BM25: saturation of term frequency.
         k1: f64 = 1.5,
         /// BM25: document length normalisation.
@@ -435,6 +460,9 @@ settings! {
         click_decay: f64 = 0.9,
         /// Initial click score of a page without clicks, as a share of the highest.
         click_start: f64 = 0.1,
+        /// Weight of the words of queries that led to a page, for queries without clicks of their own, as a share of the
+        /// click weight; 0 uses only the clicks for any query.
+        click_words: f64 = 0.5,
         /// Sites, directories or URLs whose score is raised, with the amount: `docs.example.org 0.1`.
         boost: Vec<String> = Vec::new(),
         /// Sites, directories or URLs that are excluded from results.
@@ -581,6 +609,21 @@ settings! {
         queue: ByteSize = ByteSize(4 << 20),
         /// Log every request, without query and client address.
         access: bool = true,
+        /// Minimum number of visits with the same query before the query enters the click graph and exports (k-anonymity).
+        k: usize = 3,
+    }
+    /// Click graph: what clicks say about queries and pages.
+    clicks: ClicksConfig {
+        /// Time after which a click counts half.
+        half_life: Duration = Duration::from_secs(30 * 86_400),
+        /// Number of transitions of a random walk (t).
+        steps: usize = 2,
+        /// Probability that a walk stays where it is in one transition (s).
+        stay: f64 = 0.0,
+        /// Minimum closeness of a query to the leader of its cluster.
+        cluster: f64 = 0.2,
+        /// Number of queries of a page below which its click words are discounted (Good–Turing).
+        cutoff: usize = 5,
     }
     /// Hot queries and related queries.
     hot: HotConfig {

@@ -25,6 +25,10 @@ pub struct PageObject {
     /// Cleaned text (正文) for indexing, with paragraphs separated by line feeds. For a page that was only skimmed, all
     /// of its visible text.
     pub text: String,
+    /// All other visible text: menus, captions, comments, code and whatever cleaning removes from the text. It is
+    /// searchable, and no part of summaries and of duplicate detection by similarity.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub other: String,
     /// Cleaned content as HTML; empty unless requested.
     pub html: String,
     /// All links, in page order.
@@ -54,6 +58,9 @@ pub struct PageObject {
     pub category: String,
     /// Content blocks with their roles; empty unless requested.
     pub blocks: Vec<serde_json::Value>,
+    /// Names of the places above the page within its site, from the top, as declared by the page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub breadcrumbs: Vec<String>,
     /// The page in other languages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alternates: Vec<AlternateLanguage>,
@@ -78,6 +85,9 @@ pub struct PageObject {
     /// Byte ranges of the text that must not appear in snippets (`data-nosnippet`), in ascending order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unquotable: Vec<Range<usize>>,
+    /// Byte ranges of the other text that must not appear in snippets, in ascending order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unquotable_other: Vec<Range<usize>>,
     /// Reason why the document has no text, if it could not be read: `no reader for image/png`.
     #[serde(rename = "unread", skip_serializing_if = "Option::is_none")]
     pub unread_reason: Option<String>,

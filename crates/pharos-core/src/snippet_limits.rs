@@ -39,6 +39,11 @@ impl PageObject {
     pub fn quotable(&self) -> Option<String> {
         (!self.unquotable.is_empty()).then(|| remove_ranges(&self.text, &self.unquotable))
     }
+
+    /// Returns the other text like [`quotable`](Self::quotable).
+    pub fn quotable_other(&self) -> Option<String> {
+        (!self.unquotable_other.is_empty()).then(|| remove_ranges(&self.other, &self.unquotable_other))
+    }
 }
 
 /// Removes ranges from a text. The ranges are in ascending order. Line feeds are kept.

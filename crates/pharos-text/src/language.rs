@@ -11,6 +11,69 @@ const SAMPLE_CHARS: usize = 2_000;
 /// Minimum number of letters for trigram statistics. With fewer letters only a reliable result is accepted.
 const ENOUGH_LETTERS: usize = 40;
 
+/// Share of East Asian characters in all letters from which a text may be in a declared East Asian language: one in
+/// `MIN_DECLARED_SHARE`. Names and code in Latin letters may be most of a page on programming.
+const MIN_DECLARED_SHARE: usize = 10;
+
+/// Minimum length of a text whose script contradicts a declared language.
+const ENOUGH_FOR_SCRIPT: usize = 20;
+
+/// Returns `true` if the declared language is compatible with the text, so that it need not be detected.
+///
+/// Chinese, Japanese and Korean are recognised by their characters, which no other language uses. For other
+/// languages, declarations are often left over from templates and prove nothing.
+pub fn may_be_declared(text: &str, declared: &str) -> bool {
+    let counts = ScriptCounts::of(sample_of(text));
+    let letters = counts.east_asian() + counts.other;
+    let is_enough = |found: usize| letters < ENOUGH_FOR_SCRIPT || found * MIN_DECLARED_SHARE >= letters;
+    match declared {
+        "zh" => {
+            is_enough(counts.han)
+                && counts.kana * 10 < counts.han + counts.kana + 1
+                && counts.hangul * 2 < counts.han + 1
+        }
+        "ja" => is_enough(counts.kana + counts.han) && counts.kana > 0,
+        "ko" => is_enough(counts.hangul) && counts.hangul > 0,
+        _ => false,
+    }
+}
+
+/// Numbers of characters by script.
+#[derive(Default)]
+struct ScriptCounts {
+    han: usize,
+    kana: usize,
+    hangul: usize,
+    other: usize,
+}
+
+impl ScriptCounts {
+    fn of(sample: &str) -> Self {
+        spend_work(sample.len() as u64);
+        let mut counts = Self::default();
+        for c in sample.chars() {
+            match c {
+                '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{FF66}'..='\u{FF9D}' => {
+                    counts.kana += 1
+                }
+                '\u{AC00}'..='\u{D7A3}' => counts.hangul += 1,
+                c if is_han(c) => counts.han += 1,
+                c if c.is_alphabetic() => counts.other += 1,
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    fn east_asian(&self) -> usize {
+        self.han + self.kana + self.hangul
+    }
+}
+
+fn sample_of(text: &str) -> &str {
+    text.char_indices().nth(SAMPLE_CHARS).map_or(text, |(end, _)| &text[..end])
+}
+
 /// Returns the language of `text` as an ISO 639-1 code, or an empty string if it cannot be determined.
 ///
 /// Scripts are examined first, since Chinese, Japanese and Korean pages contain many English names and
@@ -18,22 +81,9 @@ const ENOUGH_LETTERS: usize = 40;
 /// several letters of an alphabet), kana indicate Japanese, Hangul Korean, and Han alone Chinese. Trigram
 /// statistics decide the rest.
 pub fn detect(text: &str) -> &'static str {
-    let sample = match text.char_indices().nth(SAMPLE_CHARS) {
-        Some((end, _)) => &text[..end],
-        None => text,
-    };
-    spend_work(sample.len() as u64);
-    let (mut han, mut kana, mut hangul, mut other) = (0, 0, 0, 0);
-    for c in sample.chars() {
-        match c {
-            '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{FF66}'..='\u{FF9D}' => kana += 1,
-            '\u{AC00}'..='\u{D7A3}' => hangul += 1,
-            c if is_han(c) => han += 1,
-            c if c.is_alphabetic() => other += 1,
-            _ => {}
-        }
-    }
-    let east_asian = han + kana + hangul;
+    let sample = sample_of(text);
+    let counts = ScriptCounts::of(sample);
+    let (east_asian, ScriptCounts { han, kana, hangul, other }) = (counts.east_asian(), counts);
     if east_asian > 0 && east_asian * 2 >= other {
         return match () {
             () if hangul * 2 >= east_asian => "ko",
@@ -145,6 +195,19 @@ mod tests {
             "fr"
         );
         assert_eq!(detect("Маяк на острове Фарос был одним из семи чудес света древнего мира"), "ru");
+    }
+
+    #[test]
+    fn a_declared_east_asian_language_needs_a_tenth_of_its_characters() {
+        let code =
+            "docker run --rm --name web nginx listen server proxy pass upstream location root index return";
+        let page = format!("{code} 本文介绍如何部署服务并查看日志");
+        assert_ne!(detect(&page), "zh", "most letters are Latin");
+        assert!(may_be_declared(&page, "zh"));
+        assert!(!may_be_declared(&code.repeat(2), "zh"), "a template declares it");
+        assert!(!may_be_declared("東京は日本の首都であり、世界最大の都市の一つである。", "zh"));
+        assert!(may_be_declared("東京は日本の首都であり、世界最大の都市の一つである。", "ja"));
+        assert!(!may_be_declared(code, "en"), "other languages are always detected");
     }
 
     #[test]

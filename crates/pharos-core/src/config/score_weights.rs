@@ -21,21 +21,23 @@ pub struct ScoreWeights {
     pub clicks: f64,
     /// Weight of freshness.
     pub fresh: f64,
+    /// Weight of the share of the query found only outside the main content.
+    pub other: f64,
 }
 
 impl ScoreWeights {
     /// Names of the features, in order.
-    pub const NAMES: [&str; 7] = ["words", "near", "title", "links", "home", "clicks", "fresh"];
+    pub const NAMES: [&str; 8] = ["words", "near", "title", "links", "home", "clicks", "fresh", "other"];
 
     /// Creates weights from values in the order of [`Self::NAMES`].
-    pub const fn new([words, near, title, links, home, clicks, fresh]: [f64; 7]) -> Self {
-        Self { words, near, title, links, home, clicks, fresh }
+    pub const fn new([words, near, title, links, home, clicks, fresh, other]: [f64; 8]) -> Self {
+        Self { words, near, title, links, home, clicks, fresh, other }
     }
 
     /// Returns the values in the order of [`Self::NAMES`].
-    pub fn values(&self) -> [f64; 7] {
-        let Self { words, near, title, links, home, clicks, fresh } = *self;
-        [words, near, title, links, home, clicks, fresh]
+    pub fn values(&self) -> [f64; 8] {
+        let Self { words, near, title, links, home, clicks, fresh, other } = *self;
+        [words, near, title, links, home, clicks, fresh, other]
     }
 }
 
@@ -45,7 +47,7 @@ impl SettingValue for ScoreWeights {
     }
 
     fn from_text(text: &str) -> Option<Self> {
-        let mut values = [0.0; 7];
+        let mut values = [0.0; 8];
         for part in text.split(',') {
             let (name, value) = part.trim().split_once(char::is_whitespace)?;
             let nth = Self::NAMES.iter().position(|known| *known == name)?;

@@ -323,6 +323,34 @@ choice! {
 }
 
 choice! {
+    /// Refresh policy (网页重访策略): the rule for the interval between two visits of a page.
+    RefreshPolicyName, "uniform, proportional, paper, freshness, harmonic or lag" {
+        /// Fixed intervals by class of page.
+        Uniform = "uniform",
+        /// Visits in proportion to the change rate.
+        Proportional = "proportional",
+        /// Intervals that the share of new links shortens and lengthens, with inserted visits.
+        Paper = "paper",
+        /// Maximum share of time in which the stored copies are current.
+        Freshness = "freshness",
+        /// Minimum harmonic penalty of missed changes (LambdaCrawl).
+        Harmonic = "harmonic",
+        /// Minimum delay between a change and the visit that collects it.
+        Lag = "lag",
+    }
+}
+
+choice! {
+    /// Place of an additional visit between two regular ones.
+    InsertedVisit, "midpoint or golden-section" {
+        /// The middle of the interval.
+        Midpoint = "midpoint",
+        /// After 0.618 of the interval.
+        GoldenSection = "golden-section",
+    }
+}
+
+choice! {
     /// Starting point of a resumed crawl.
     RestartPolicy, "known or seeds" {
         /// All known pages that were never requested.
