@@ -183,6 +183,16 @@ mod tests {
     }
 
     #[test]
+    fn line_numbers_and_heading_marks_are_no_text() {
+        assert_eq!(
+            lines(
+                "<h2>Paths<a class=headerlink href='#paths'>¶</a></h2><pre><span class=lineno>1</span>docker run\n                 <span class=linenos> 2</span>docker ps</pre><table><tr><td class=gutter><pre>1\n2</pre><td>cd</table>                 <a href='#n'>[1]</a><a href='#top'>#</a><p class=gutter>Gutter text"
+            ),
+            ["Paths", "docker run\ndocker ps", "cd", "[1]", "Gutter text"]
+        );
+    }
+
+    #[test]
     fn nested_tables_are_read_in_depth() {
         let page = "<table><tr><td>走进搜索引擎<tr><td><table><tr><td>第1章<tr><td><table>\
                     <tr><td>第2.1节：爬虫发展史<tr><td>第2.2节：万维网分析</table></table></table>";

@@ -5,15 +5,21 @@
 //! UTF-8 regardless of its declaration. A declaration that cannot be true is replaced by the statistical result;
 //! statistics run only in this case because they cost as much as parsing:
 //!
+//! * the text is fluent Chinese in another charset ([`fluency`]);
 //! * the declared charset leaves replacement characters in the text;
 //! * the common characters of an East Asian charset hardly occur;
 //! * a charset of an alphabetic script yields no plausible words.
 //!
+//! A page assembled from parts in UTF-8 and in a Chinese charset is decoded part by part.
+//!
 //! Charsets that browsers refuse (HZ, ISO-2022-CN, ISO-2022-KR, EUC-TW) are decoded as well. In old archives they
 //! are legitimate text.
 
+#[cfg(test)]
+mod accuracy;
 mod declared;
 mod euc_tw;
+mod fluency;
 mod seven_bit;
 mod statistics;
 
@@ -70,6 +76,11 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>, host: &str) -> (St
     if let Some(text) = statistics::decode_if_utf8(body) {
         return (text, UTF_8.name());
     }
+    if !body.is_ascii()
+        && let Some((text, encoding)) = fluency::decode_mixed(body)
+    {
+        return (text, encoding.name());
+    }
     if let Some(encoding) = statistics::utf16_without_mark(body) {
         return (encoding.decode_without_bom_handling(body).0.into_owned(), encoding.name());
     }
@@ -92,6 +103,17 @@ fn choose_charset(body: &[u8], content_type: Option<&str>, host: &str) -> (Strin
         let detected = detect(body, host);
         return (detected.decode(body), detected);
     };
+    if statistics::is_utf8_declared_otherwise(body, declared) {
+        return (String::from_utf8_lossy(body).into_owned(), Charset::Known(UTF_8));
+    }
+    let fluent = fluency::fluent_chinese(body);
+    if let Some(found) = fluent
+        && (found.is_certain() || found.is_in(declared))
+    {
+        // Templates that shorten texts by bytes leave broken characters, so errors do not matter here.
+        let charset = if found.is_in(declared) { declared } else { Charset::Known(found.encoding) };
+        return (charset.decode(body), charset);
+    }
     let text = declared.decode(body);
     let has_errors = has_decoding_errors(&text);
     if !has_errors && is_plausible(declared, body, &text) {

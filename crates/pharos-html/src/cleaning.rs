@@ -22,6 +22,7 @@ mod pictures;
 mod related_links;
 mod site_template;
 mod table_algorithm;
+pub mod training;
 pub(crate) mod voting;
 
 use std::ops::Range;
@@ -29,9 +30,8 @@ use std::ops::Range;
 use pharos_core::{PageObject, PageType, PageUrl};
 
 use crate::blocks::{Blocks, Container, ElementKind};
-use crate::cleaning::voting::title_similarity::TitleWords;
+use crate::cleaning::voting::page_clues::PageClues;
 use crate::cleaning::voting::{LineScores, RuleSet};
-use crate::dom::visible_text::text_inside;
 use crate::dom::{Dom, layout};
 use crate::metadata::nosnippet::repeats_unquotable;
 use crate::{ABSTRACT_CHARS, CleaningScope, ExtractOptions, drop_empty_summary, links, metadata, weights};
@@ -39,6 +39,7 @@ pub use block_kind::{BlockKind, BlockShape, NoiseClass};
 pub use explanation::{CleaningExplanation, LineExplanation};
 pub use site_template::SiteTemplate;
 pub use table_algorithm::TableLimits;
+pub use voting::genre::PageGenre;
 
 /// Share of the body's terms that the central region contains.
 const CENTRE_SHARE: f32 = 0.9;
@@ -79,23 +80,16 @@ fn parse_blocks(html: &str, rules: &RuleSet) -> (Dom, Blocks) {
     (dom, if has_more { with_hidden } else { blocks })
 }
 
-/// Returns the text of `<title>`, regardless of the metadata.
-fn document_title(dom: &Dom) -> String {
-    const MAX_CHARS: usize = 500;
-    let title = dom.elements(dom.root()).find(|(_, element)| element.tag() == "title");
-    title.map(|(id, _)| text_inside(dom, id, MAX_CHARS)).unwrap_or_default()
-}
-
 /// Returns the body of a page as text.
 pub(crate) fn body_text(html: &str, rules: &RuleSet) -> String {
     let (dom, blocks) = parse_blocks(html, rules);
-    CleanedPage::new(blocks, &document_title(&dom), rules).text().0
+    CleanedPage::new(blocks, &PageClues::from_dom(&dom), rules).text().0
 }
 
 /// Explains the classification of every line.
 pub(crate) fn explain(html: &str, rules: &RuleSet) -> CleaningExplanation {
     let (dom, blocks) = parse_blocks(html, rules);
-    CleanedPage::new(blocks, &document_title(&dom), rules).explain(&dom, rules)
+    CleanedPage::new(blocks, &PageClues::from_dom(&dom), rules).explain(&dom, rules)
 }
 
 /// Returns the topic of a page by the table algorithm of the PageClean thesis, §4.4.
@@ -110,9 +104,10 @@ pub(crate) fn fill_page(page: &mut PageObject, url: &PageUrl, html: &str, option
     metadata::fill(page, &dom, &base);
     page.links = links::extract_links(&dom, &base);
     page.layout = layout::fingerprint(&dom);
-    let clean = CleanedPage::new(blocks, &document_title(&dom), options.rules);
+    let clean = CleanedPage::new(blocks, &PageClues::from_dom(&dom), options.rules);
     page.page_type = clean.page_type;
     (page.text, page.unquotable) = clean.text();
+    (page.other, page.unquotable_other) = clean.other_text();
     if page.page_type == PageType::Picture {
         pictures::describe(page, &dom);
     }
@@ -158,9 +153,9 @@ pub(crate) struct CleanedPage {
 }
 
 impl CleanedPage {
-    /// Cleans a page with the given title.
-    pub(crate) fn new(blocks: Blocks, title: &str, rules: &RuleSet) -> CleanedPage {
-        let line_scores = rules.score_lines(&blocks, &TitleWords::from_title(title));
+    /// Cleans a page with the given clues from its head.
+    pub(crate) fn new(blocks: Blocks, clues: &PageClues, rules: &RuleSet) -> CleanedPage {
+        let line_scores = rules.score_lines(&blocks, clues);
         let mut body: Vec<bool> = (0..blocks.lines.len()).map(|line| line_scores.is_body(line)).collect();
         let terms: f32 =
             blocks.lines.iter().zip(&body).filter(|(_, b)| **b).map(|(l, _)| l.measure.terms()).sum();
@@ -181,11 +176,20 @@ impl CleanedPage {
     /// Returns the body as text in reading order, and the byte ranges of it that must not be quoted. Cells of a row
     /// stay on one line.
     pub(crate) fn text(&self) -> (String, Vec<Range<usize>>) {
+        self.text_of_lines(true)
+    }
+
+    /// Returns all visible text that is not body, like [`text`](Self::text).
+    pub(crate) fn other_text(&self) -> (String, Vec<Range<usize>>) {
+        self.text_of_lines(false)
+    }
+
+    fn text_of_lines(&self, body: bool) -> (String, Vec<Range<usize>>) {
         let mut text = String::with_capacity(self.blocks.text.len() / 2);
         let mut unquotable: Vec<Range<usize>> = Vec::new();
         let mut parts = self.blocks.unquotable.as_slice();
         let mut previous = None;
-        for (number, line) in self.blocks.lines.iter().enumerate().filter(|(n, _)| self.body[*n]) {
+        for (number, line) in self.blocks.lines.iter().enumerate().filter(|(n, _)| self.body[*n] == body) {
             if previous.is_some() {
                 text.push(if line.joins && previous == number.checked_sub(1) { ' ' } else { '\n' });
             }

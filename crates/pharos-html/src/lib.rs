@@ -70,7 +70,7 @@ use crate::formats::media_type::{self, MediaKind};
 
 /// Version of the extraction. It is incremented whenever the same bytes give another page object, so that stored
 /// page objects of older versions are recognised and derived again.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Maximum length of a generated abstract in characters.
 const ABSTRACT_CHARS: usize = 200;
@@ -262,11 +262,42 @@ fn fill_defaults(page: &mut PageObject) {
         let quotable = page.quotable();
         page.summary = truncate_at_word(quotable.as_ref().unwrap_or(&page.text), ABSTRACT_CHARS);
     }
-    let detected = language::detect(&page.text[..page.text.floor_char_boundary(LANGUAGE_BYTES)]);
-    let is_enough = page.text.chars().nth(ENOUGH_FOR_LANGUAGE).is_some();
-    if !detected.is_empty() && (is_enough || page.lang.is_empty()) {
+    let prose = prose_sample(&page.text);
+    let detected = language::detect(&prose);
+    let is_enough = prose.chars().nth(ENOUGH_FOR_LANGUAGE).is_some();
+    if !detected.is_empty()
+        && (page.lang.is_empty() || (is_enough && !language::may_be_declared(&prose, &page.lang)))
+    {
         page.lang = detected.to_string();
     }
+}
+
+/// Returns the first lines of a text that are not code, or the beginning of the text if there are none.
+fn prose_sample(text: &str) -> String {
+    let mut sample = String::with_capacity(LANGUAGE_BYTES);
+    for line in text.lines().filter(|line| !is_code(line)) {
+        sample.push_str(&line[..line.floor_char_boundary(LANGUAGE_BYTES)]);
+        sample.push('\n');
+        if sample.len() >= LANGUAGE_BYTES {
+            break;
+        }
+    }
+    if sample.trim().is_empty() {
+        text[..text.floor_char_boundary(LANGUAGE_BYTES)].to_string()
+    } else {
+        sample
+    }
+}
+
+/// Returns `true` for a line with more marks of code than prose has: brackets, operators, underscores.
+fn is_code(line: &str) -> bool {
+    let line = &line[..line.floor_char_boundary(LANGUAGE_BYTES)];
+    let marks = line
+        .bytes()
+        .filter(|b| matches!(b, b'{' | b'}' | b'=' | b'<' | b'>' | b';' | b'_' | b'/' | b'\\' | b'$' | b'|'))
+        .count();
+    let ends = line.trim_end().ends_with(['{', '}', ';']) || line.trim_start().starts_with(['$', '#', '<']);
+    marks * 12 > line.len() || (ends && marks > 0)
 }
 
 #[cfg(test)]
@@ -279,6 +310,20 @@ mod tests {
 
     fn extracted(html: &str) -> PageObject {
         extract_page(&PageUrl::parse("http://example.org/x").unwrap(), Some("text/html"), html.as_bytes())
+    }
+
+    #[test]
+    fn code_does_not_decide_the_language() {
+        let code = "let config = read_file(path)?; if (x == null) { return config; }\n".repeat(30);
+        let prose = "这个函数读取配置文件，如果文件不存在，就返回默认值。";
+        for lang in ["", " lang=zh-CN"] {
+            let page = extracted(&format!(
+                "<html{lang}><title>x</title><pre>{code}</pre><p>{prose}</p><pre>{code}</pre>"
+            ));
+            assert_eq!(page.lang, "zh", "{lang}");
+        }
+        let english = "The lighthouse on the rock was built long ago, and its lamp can be seen from far away at night, by ships that pass. ";
+        assert_eq!(extracted(&format!("<html lang=zh><p>{}", english.repeat(3))).lang, "en");
     }
 
     /// Mark-up and text whose repetition makes naive algorithms slow; `#` is the number of the repetition.

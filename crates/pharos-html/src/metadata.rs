@@ -10,6 +10,7 @@
 //! ```
 
 mod author;
+mod breadcrumbs;
 mod date;
 mod json_ld;
 pub(crate) mod nosnippet;
@@ -67,6 +68,9 @@ fn fill_as_of(page: &mut PageObject, dom: &Dom, base: &Url, today: Date) {
     let DeclaredMetadata { mut dates, robots, mut clues, scripts, .. } = declared;
     let described = json_ld::read(&scripts);
     page.robots = robots.join(", ");
+    if page.breadcrumbs.is_empty() {
+        page.breadcrumbs = described.breadcrumbs;
+    }
     if let Some(text) = &described.published {
         dates.published(DateTrust::JsonLd, text);
     }
@@ -139,6 +143,9 @@ impl DeclaredMetadata {
             }
             "time" => self.time(element),
             _ => {}
+        }
+        if page.breadcrumbs.is_empty() && element.attribute("itemtype").is_some() && self.may_read_text() {
+            page.breadcrumbs = breadcrumbs::from_microdata(dom, id, element);
         }
         if let Some(property) = element.attribute("itemprop")
             && element.tag() != "meta"

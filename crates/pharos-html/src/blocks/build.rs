@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::{BlockLine, Blocks, Container, ContentCounts, ElementKind, emphasis, measure};
 use crate::cleaning::voting::word_finder::WordFinder;
-use crate::dom::visible_text::{TextCollapser, is_hidden};
+use crate::dom::visible_text::{TextCollapser, is_hidden, text_inside};
 use crate::dom::{Dom, Element, NodeData, NodeId, WalkStep};
 use crate::metadata::nosnippet::{MAX_PARTS, is_unquotable};
 
@@ -53,6 +53,38 @@ impl Blocks {
         }
         builder.finish()
     }
+}
+
+/// Classes of line-number gutters and of links from a heading to itself, as written by Pygments, Rouge, highlight.js,
+/// Sphinx, Hexo, Hugo and AnchorJS.
+const DECORATION_CLASSES: [&str; 14] = [
+    "anchorjs-link",
+    "gutter",
+    "headerlink",
+    "heading-anchor",
+    "hljs-ln-numbers",
+    "line-number",
+    "line-numbers",
+    "line-numbers-rows",
+    "linenodiv",
+    "lineno",
+    "linenos",
+    "linenumber",
+    "lnt",
+    "rouge-gutter",
+];
+
+/// Returns `true` for a line-number gutter, and for a link within the page that consists of a mark such as `¶` or `#`.
+fn is_decoration(dom: &Dom, id: NodeId, element: &Element) -> bool {
+    const MAX_CHARS: usize = 200;
+    let is_mark = element.tag() == "a" && element.attribute("href").is_some_and(|href| href.starts_with('#'));
+    let class = element.attribute("class").unwrap_or_default();
+    let is_named = class.split_ascii_whitespace().any(|name| DECORATION_CLASSES.contains(&name));
+    if !is_mark && !is_named {
+        return false;
+    }
+    let text = text_inside(dom, id, MAX_CHARS);
+    !text.is_empty() && !text.chars().any(|c| c.is_alphabetic() || (is_mark && c.is_numeric()))
 }
 
 struct BlocksBuilder<'a> {
@@ -148,6 +180,9 @@ impl<'a> BlocksBuilder<'a> {
             return true;
         }
         if tag == ElementKind::Invisible || (!self.shows_hidden && is_hidden(element)) {
+            return false;
+        }
+        if is_decoration(self.dom, id, element) {
             return false;
         }
         self.open_unquotable += u32::from(is_unquotable(element));

@@ -5,6 +5,7 @@ use encoding_rs::{
     BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
 };
 
+use super::fluency::fluent_chinese;
 use super::{Charset, seven_bit};
 
 /// Bytes examined. Statistics are reliable after far fewer and expensive, since every charset is tried at once.
@@ -29,24 +30,35 @@ pub(super) fn decode_if_utf8(body: &[u8]) -> Option<String> {
         Ok(text) => text,
         Err(e) if e.error_len().is_none() => std::str::from_utf8(&body[..e.valid_up_to()]).ok()?,
         Err(e) => {
-            // Another charset is detected within its first characters.
-            let before =
-                body[..e.valid_up_to()].iter().filter(|b| is_multi_byte(b)).take(MIN_UTF8_SEQUENCES).count();
+            let before = body[..e.valid_up_to()].iter().filter(|b| is_multi_byte(b)).count();
             let (mut right, mut broken) = (0, 0);
             for chunk in body[e.valid_up_to()..].utf8_chunks() {
                 right += chunk.valid().bytes().filter(is_multi_byte).count();
                 broken += usize::from(!chunk.invalid().is_empty());
+                // Another charset is detected within its first characters.
                 if broken > MIN_UTF8_SEQUENCES && (before + right) < broken * VALID_PER_INVALID {
                     return None;
                 }
             }
-            let is_utf8 = before + right >= MIN_UTF8_SEQUENCES * VALID_PER_INVALID
-                && before + right >= broken * VALID_PER_INVALID;
+            let is_utf8 = before + right >= MIN_UTF8_SEQUENCES + broken * VALID_PER_INVALID;
             return is_utf8.then(|| String::from_utf8_lossy(body).into_owned());
         }
     };
     let multi_byte = valid.bytes().filter(is_multi_byte).take(MIN_UTF8_SEQUENCES).count();
     (multi_byte == MIN_UTF8_SEQUENCES).then(|| valid.to_string())
+}
+
+/// Returns `true` for valid UTF-8 with few multi-byte characters, such as quotation marks in English, that is declared
+/// as another charset. In text of a Western charset, such sequences (`â€œ`, `Ã©`) do not occur. In text of an East
+/// Asian one, the first three-byte sequences would be followed by invalid ones.
+pub(super) fn is_utf8_declared_otherwise(body: &[u8], declared: Charset) -> bool {
+    let Charset::Known(encoding) = declared else { return false };
+    let Ok(text) = std::str::from_utf8(body) else { return false };
+    let (mut long, mut short) = (0, 0);
+    for c in text.chars().filter(|c| !c.is_ascii()) {
+        if c.len_utf8() > 2 { long += 1 } else { short += 1 }
+    }
+    if encoding == WINDOWS_1252 { long + short > 0 } else { long > 1 && long > short }
 }
 
 /// Detects UTF-16 without a byte order mark. Markup and spaces make every other byte zero; no other text contains
@@ -88,6 +100,9 @@ pub(super) fn detect(body: &[u8], host: &str) -> Charset {
             None => Charset::Known(UTF_8),
         };
     };
+    if let Some(found) = fluent_chinese(body) {
+        return Charset::Known(found.encoding);
+    }
     let sample = &body[first..body.len().min(first + MAX_SAMPLE)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     // The sample is never marked as the last input, so a truncated character at its end is not an error.

@@ -6,7 +6,7 @@ use pharos_core::PageType;
 use pharos_core::work::spend_work;
 use serde::Serialize;
 
-use super::{BlockKind, BlockShape, CleanedPage, NoiseClass};
+use super::{BlockKind, BlockShape, CleanedPage, NoiseClass, PageGenre};
 use crate::cleaning::voting::RuleSet;
 use crate::dom::Dom;
 
@@ -22,6 +22,8 @@ pub struct CleaningExplanation {
     /// Page type determined by the central region.
     #[serde(rename = "type")]
     pub page_type: PageType,
+    /// Genre of the page, which the rules for lines use.
+    pub genre: PageGenre,
     /// Number of HTML parse errors.
     pub html_errors: u32,
     /// Minimum score of a body line.
@@ -72,6 +74,7 @@ impl CleanedPage {
         });
         CleaningExplanation {
             page_type: self.page_type,
+            genre: self.line_scores.genre,
             html_errors: dom.errors,
             threshold: self.line_scores.threshold,
             lines: lines.collect(),

@@ -33,8 +33,18 @@ pub struct SiteTemplate {
 }
 
 impl SiteTemplate {
-    /// Returns the text of a page without the lines that at least `share` of the other pages contain.
+    /// Returns the text of a page without the lines that at least `share` of the other pages contain. A page with
+    /// hardly any other lines is left unchanged.
     pub fn remove_shared_lines<'a>(&mut self, url: &str, text: &'a str, share: f64) -> Cow<'a, str> {
+        self.remove_lines(url, text, share, MIN_OWN_SHARE)
+    }
+
+    /// Returns the text like [`remove_shared_lines`](Self::remove_shared_lines), even if no line is left.
+    pub fn remove_all_shared_lines<'a>(&mut self, url: &str, text: &'a str, share: f64) -> Cow<'a, str> {
+        self.remove_lines(url, text, share, 0.0)
+    }
+
+    fn remove_lines<'a>(&mut self, url: &str, text: &'a str, share: f64, min_own: f64) -> Cow<'a, str> {
         let hasher = FixedState::with_seed(0);
         let page = hasher.hash_one(url);
         let lines: Vec<(u64, &str)> = text.lines().map(|line| (hasher.hash_one(line), line)).collect();
@@ -50,7 +60,7 @@ impl SiteTemplate {
         };
         let own: Vec<&str> = lines.iter().filter(|(hash, _)| is_own(*hash)).map(|(_, line)| *line).collect();
         let size: usize = own.iter().map(|line| line.len()).sum();
-        if own.len() == lines.len() || (size as f64) < MIN_OWN_SHARE * text.len() as f64 {
+        if own.len() == lines.len() || (size as f64) < min_own * text.len() as f64 {
             return text.into();
         }
         own.join("\n").into()
@@ -99,6 +109,20 @@ mod tests {
             let own = own_text(&mut template, page, &article(page));
             assert_eq!(own.contains("Ferries"), page < 4, "{page}");
             assert!(own.ends_with(&article(page)));
+        }
+    }
+
+    #[test]
+    fn a_menu_is_removed_whole_and_its_own_line_stays() {
+        let mut template = SiteTemplate::default();
+        for page in 1..10 {
+            let (url, menu) = (format!("http://example.org/{page}"), "Home\nBoats\nCoast");
+            let text = format!("{menu}\nPage {page}");
+            let own = template.remove_all_shared_lines(&url, &text, 0.3);
+            assert_eq!(own, if page < 4 { text.clone() } else { format!("Page {page}") });
+            if page > 4 {
+                assert_eq!(template.remove_all_shared_lines(&url, menu, 0.3), "");
+            }
         }
     }
 

@@ -8,6 +8,9 @@
 //! pages without clear lines, it is lower.
 
 pub(crate) mod features;
+mod first_pass;
+pub(crate) mod genre;
+pub(crate) mod page_clues;
 mod page_context;
 mod prose;
 mod rules;
@@ -15,6 +18,7 @@ pub(crate) mod title_similarity;
 pub(crate) mod word_finder;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::LazyLock;
 
@@ -22,10 +26,12 @@ use serde::Deserialize;
 
 use crate::blocks::Blocks;
 use features::Features;
+use genre::{GENRES, GenreScorers, PageGenre};
+use page_clues::PageClues;
+use page_context::PageContext;
 use prose::NameRoles;
 use rules::RuleScorer;
 pub use rules::RulesError;
-use title_similarity::TitleWords;
 use word_finder::WordFinder;
 
 /// Built-in rule files.
@@ -40,6 +46,8 @@ pub struct RuleSet {
     pub(crate) phrases: WordFinder,
     pub(crate) kinds: WordKinds,
     name_roles: NameRoles,
+    genres: GenreScorers,
+    first_pass: RuleScorer,
     rules: RuleScorer,
     threshold: BodyThreshold,
 }
@@ -74,7 +82,20 @@ struct RulesFile {
     #[serde(default)]
     start: f32,
     rules: Vec<String>,
+    /// Rules whose result the other rules use, see [`first_pass`].
+    #[serde(default)]
+    first_pass: ScoresFile,
+    /// Rules for each of the [`GENRES`].
+    #[serde(default)]
+    genres: BTreeMap<String, ScoresFile>,
     words: Option<WordsFile>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ScoresFile {
+    start: f32,
+    rules: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -132,22 +153,43 @@ impl RuleSet {
             names: names.iter().map(|(kind, _)| kind.clone()).collect(),
             phrases: phrases.iter().map(|(kind, _)| kind.clone()).collect(),
         };
+        if let Some(unknown) = file.genres.keys().find(|name| !GENRES.contains(&name.as_str())) {
+            return Err(RulesError::Genre(unknown.clone()));
+        }
+        let scorer = |scores: &ScoresFile| RuleScorer::new(scores.start, &scores.rules, &kinds);
+        let mut genres = GenreScorers::default();
+        for (name, scores) in &file.genres {
+            if let Some(at) = GENRES.iter().position(|known| known == name) {
+                genres[at] = scorer(scores)?;
+            }
+        }
         Ok(RuleSet {
             names: rules::finder(&names)?,
             phrases: rules::finder(&phrases)?,
             name_roles: NameRoles {
                 holding_body: bits(&words.holding_body),
                 never_body: bits(&words.never_body),
+                reply_phrases: kinds.phrases.iter().position(|kind| kind == "comment").unwrap_or(usize::MAX),
             },
+            genres,
+            first_pass: scorer(&file.first_pass)?,
             rules: RuleScorer::new(file.start, &file.rules, &kinds)?,
             kinds,
             threshold: file.cut,
         })
     }
 
-    /// Scores every line of `blocks` and determines the threshold.
-    pub(crate) fn score_lines(&self, blocks: &Blocks, title: &TitleWords) -> LineScores {
-        let features = features::features(blocks, title, &self.phrases, self.name_roles);
+    /// Returns the features of every line that need no rules, and the context they were computed in.
+    pub(crate) fn line_features(&self, blocks: &Blocks, clues: &PageClues) -> (Vec<Features>, PageContext) {
+        features::features(blocks, clues, &self.phrases, self.name_roles)
+    }
+
+    /// Determines the genre of the page, scores every line of `blocks` in two passes, and determines the threshold.
+    pub(crate) fn score_lines(&self, blocks: &Blocks, clues: &PageClues) -> LineScores {
+        let (mut features, context) = self.line_features(blocks, clues);
+        let genres = genre::genre_probabilities(&self.genres, &features);
+        features.iter_mut().for_each(|f| f.genres = genres);
+        first_pass::fill(&self.first_pass, &mut features, blocks, &context);
         let mut left = Vec::new();
         let scores: Vec<f32> = features.iter().map(|f| self.rules.score(&f.values(), &mut left)).collect();
         let threshold = match self.threshold {
@@ -156,7 +198,7 @@ impl RuleSet {
                 log_odds(best_f1_probability(blocks, &scores).clamp(lowest, highest))
             }
         };
-        LineScores { features, scores, threshold }
+        LineScores { features, scores, threshold, genre: genre::best_genre(&genres) }
     }
 
     /// Returns the scores of all rules for one line as `(rule number, score)`, the greatest effect first.
@@ -167,8 +209,8 @@ impl RuleSet {
         scores
     }
 
-    /// Returns the names of all features, in the order of [`Features::values`].
-    pub(crate) fn feature_names(&self) -> Vec<String> {
+    /// Returns the names of all features that rules can use.
+    pub fn feature_names(&self) -> Vec<String> {
         features::all_feature_names(&self.kinds)
     }
 }
@@ -187,6 +229,7 @@ pub(crate) struct LineScores {
     pub(crate) scores: Vec<f32>,
     /// Minimum score of a body line.
     pub(crate) threshold: f32,
+    pub(crate) genre: PageGenre,
 }
 
 impl LineScores {
@@ -282,7 +325,7 @@ mod tests {
             RuleSet::from_toml("cut = { fixed = 1.0 }\nrules = [\"phrase.share < 1 ? 2 : 0\"]").unwrap();
         let dom = crate::dom::Dom::parse("<p>Share this<p>All else");
         let blocks = Blocks::build(&dom, &set.names);
-        let scores = set.score_lines(&blocks, &TitleWords::default());
+        let scores = set.score_lines(&blocks, &PageClues::default());
         assert_eq!((scores.is_body(0), scores.is_body(1)), (false, true));
         assert!(RuleSet::from_toml("rules = 1").is_err());
     }

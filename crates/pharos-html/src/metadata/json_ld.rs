@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use pharos_core::work::spend_work;
 use serde_json::Value;
 
+use super::breadcrumbs;
+
 /// Maximum size of a script; longer ones are data for scripts and no description of the page.
 const MAX_BYTES: usize = 1 << 20;
 
@@ -22,6 +24,7 @@ pub(super) struct JsonLdMetadata {
     pub(super) image: Option<String>,
     pub(super) summary: Option<String>,
     pub(super) keywords: Option<String>,
+    pub(super) breadcrumbs: Vec<String>,
 }
 
 /// Class of a node by how specifically it describes the page.
@@ -43,7 +46,9 @@ pub(super) fn read(scripts: &[String]) -> JsonLdMetadata {
         nodes.iter().filter_map(|node| Some((subject(node)?, *node))).collect();
     subjects.sort_by_key(|(subject, _)| *subject);
     let named = named_nodes(&nodes);
-    let mut described = JsonLdMetadata::default();
+    let mut lists = nodes.iter().map(|node| breadcrumbs::from_json_ld(node));
+    let breadcrumbs = lists.find(|crumbs| !crumbs.is_empty()).unwrap_or_default();
+    let mut described = JsonLdMetadata { breadcrumbs, ..JsonLdMetadata::default() };
     for (subject, node) in subjects {
         spend_work(1);
         described.add(subject, node, &named);
@@ -81,7 +86,7 @@ fn parse(script: &str) -> Option<Value> {
         .ok()
 }
 
-/// Collects the nodes of a document: in lists, in `@graph`, and as main entity.
+/// Collects the nodes of a document: in lists, in `@graph`, as main entity, and as breadcrumbs.
 fn gather<'a>(document: &'a Value, nodes: &mut Vec<&'a Value>) {
     let mut waiting = vec![document];
     while let Some(value) = waiting.pop() {
@@ -94,7 +99,7 @@ fn gather<'a>(document: &'a Value, nodes: &mut Vec<&'a Value>) {
             Value::Array(values) => waiting.extend(values.iter().take(MAX_NODES).rev()),
             Value::Object(members) => {
                 nodes.push(value);
-                let inner = ["mainEntity", "mainEntityOfPage", "@graph"];
+                let inner = ["mainEntity", "mainEntityOfPage", "@graph", "breadcrumb"];
                 waiting.extend(inner.iter().filter_map(|name| members.get(*name)));
             }
             _ => {}

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use memchr::memmem;
 
 use super::WordKinds;
+use super::genre::GENRES;
+use super::page_clues::{DECLARATIONS, PageClues};
 use super::page_context::{PageContext, TAG_KINDS};
 use super::prose::NameRoles;
-use super::title_similarity::TitleWords;
 use super::word_finder::WordFinder;
 use crate::blocks::{BlockLine, Blocks, ElementKind};
 
@@ -32,18 +33,34 @@ macro_rules! features {
             pub(crate) phrases: [f32; PHRASE_KINDS],
             /// 1 for each kind of phrase found in the preceding heading.
             pub(crate) heading_phrases: [f32; PHRASE_KINDS],
+            /// Lines since the last line with each kind of phrase, and to the next one.
+            pub(crate) since: [f32; PHRASE_KINDS],
+            pub(crate) until: [f32; PHRASE_KINDS],
+            /// Declarations of the page, see [`PageClues`].
+            pub(crate) declared: [f32; DECLARATIONS.len()],
+            /// Probability of each genre of the page.
+            pub(crate) genres: [f32; GENRES.len()],
         }
 
         /// Names of the scalar features.
         pub(crate) const PLAIN: &[&str] = &[$(stringify!($name)),+];
 
         impl Features {
-            /// Returns all features in the order of [`PLAIN`], then tags, names, phrases, and phrases of the
-            /// heading.
+            /// Returns all features in the order of [`PLAIN`], then the groups in the order of their fields.
             pub(crate) fn values(&self) -> FeatureValues {
                 let mut values = [0.0; COUNT];
                 let plain = [$(self.$name),+];
-                let parts: [&[f32]; 5] = [&plain, &self.tags, &self.names, &self.phrases, &self.heading_phrases];
+                let parts: [&[f32]; 9] = [
+                    &plain,
+                    &self.tags,
+                    &self.names,
+                    &self.phrases,
+                    &self.heading_phrases,
+                    &self.since,
+                    &self.until,
+                    &self.declared,
+                    &self.genres,
+                ];
                 let mut at = 0;
                 for part in parts {
                     values[at..at + part.len()].copy_from_slice(part);
@@ -56,7 +73,8 @@ macro_rules! features {
 }
 
 /// Total number of features.
-pub(crate) const COUNT: usize = PLAIN.len() + TAG_KINDS.len() + NAME_KINDS + 2 * PHRASE_KINDS;
+pub(crate) const COUNT: usize =
+    PLAIN.len() + TAG_KINDS.len() + NAME_KINDS + 4 * PHRASE_KINDS + DECLARATIONS.len() + GENRES.len();
 
 /// Feature values of a line as a vector.
 pub(crate) type FeatureValues = [f32; COUNT];
@@ -216,20 +234,47 @@ features! {
     page_items_share,
     /// Depth of the block.
     depth,
+    /// 1 for a short line with a date or a time.
+    dated,
+    /// Lines with a phrase of comments in the block and the next larger ones, and lines with a date.
+    block_replies,
+    wider_replies,
+    wider2_replies,
+    wider3_replies,
+    wider_dates,
+    wider2_dates,
+    wider3_dates,
+    /// Number of top headings, and of ends of articles, before the line.
+    top_headings,
+    articles_ended,
+    /// Result of the first pass: probability of the line, of its neighbours and of the blocks around it, weighted by
+    /// terms.
+    first,
+    first_before,
+    first_before2,
+    first_after,
+    first_after2,
+    first_around,
+    first_block,
+    first_wider,
+    first_wider2,
+    first_wider3,
+    first_alike,
+    first_page,
 }
 
 /// Computes the features of every line.
 pub(super) fn features(
     blocks: &Blocks,
-    title: &TitleWords,
+    clues: &PageClues,
     phrases: &WordFinder,
     names: NameRoles,
-) -> Vec<Features> {
-    let context = PageContext::new(blocks, title, names);
+) -> (Vec<Features>, PageContext) {
+    let context = PageContext::new(blocks, &clues.title, names);
     let mut all: Vec<Features> = Vec::with_capacity(blocks.lines.len());
     let mut above = LastHeading::default();
     for (number, line) in blocks.lines.iter().enumerate() {
-        let mut f = Features::default();
+        let mut f = Features { declared: clues.declared, ..Features::default() };
         fill_own(&mut f, blocks, line, phrases);
         (f.in_title, f.title_covered) = context.title_similarity(number);
         f.repeats = context.repeats(number);
@@ -251,7 +296,9 @@ pub(super) fn features(
         all.push(f);
     }
     neighbours(&mut all);
-    all
+    distances(&mut all);
+    context.count_in_blocks(&mut all, blocks);
+    (all, context)
 }
 
 /// The last heading before the current line.
@@ -306,6 +353,7 @@ fn fill_own(f: &mut Features, blocks: &Blocks, line: &BlockLine, phrases: &WordF
         for (kind, value) in f.phrases.iter_mut().enumerate() {
             *value = as_number(found >> kind & 1 == 1);
         }
+        f.dated = as_number(measure.digits > 0 && names_a_time(text));
     }
 }
 
@@ -314,6 +362,45 @@ fn cookie_words(text: &str) -> usize {
     static WORDS: LazyLock<[memmem::Finder; 2]> =
         LazyLock::new(|| ["ookie", "onsent"].map(memmem::Finder::new));
     WORDS.iter().map(|word| word.find_iter(text.as_bytes()).count()).sum()
+}
+
+/// Returns `true` if a text contains a year, a time of day or a period such as "2 days ago".
+fn names_a_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digits =
+        |from: usize, to: usize| bytes.get(from..to).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let is_year = |at: usize| {
+        matches!(bytes.get(at..at + 2), Some(b"19" | b"20"))
+            && digits(at, at + 4)
+            && !bytes.get(at + 4).is_some_and(u8::is_ascii_digit)
+            && (at == 0 || !bytes[at - 1].is_ascii_digit())
+    };
+    let is_time =
+        |at: usize| bytes.get(at + 1) == Some(&b':') && digits(at, at + 1) && digits(at + 2, at + 4);
+    (0..bytes.len()).any(|at| is_year(at) || is_time(at))
+        || text.contains(" ago")
+        || ["分钟前", "小时前", "天前", "楼"].iter().any(|word| text.contains(word))
+}
+
+/// Fills the distances to the nearest lines with each kind of phrase.
+fn distances(all: &mut [Features]) {
+    const FARTHEST: f32 = 200.0;
+    let mut since = [FARTHEST; PHRASE_KINDS];
+    for f in all.iter_mut() {
+        since.iter_mut().for_each(|lines| *lines = (*lines + 1.0).min(FARTHEST));
+        f.since = since;
+        for (lines, found) in since.iter_mut().zip(f.phrases) {
+            *lines = if found > 0.0 { 0.0 } else { *lines };
+        }
+    }
+    let mut until = [FARTHEST; PHRASE_KINDS];
+    for f in all.iter_mut().rev() {
+        until.iter_mut().for_each(|lines| *lines = (*lines + 1.0).min(FARTHEST));
+        f.until = until;
+        for (lines, found) in until.iter_mut().zip(f.phrases) {
+            *lines = if found > 0.0 { 0.0 } else { *lines };
+        }
+    }
 }
 
 fn neighbours(all: &mut [Features]) {
@@ -357,35 +444,45 @@ pub(super) fn as_number(value: bool) -> f32 {
 }
 
 /// Returns the index of a feature by its name: a scalar one, or `tag.nav`, `name.comment`, `phrase.share`,
-/// `above.share`.
+/// `above.share`, `since.share`, `until.share`, `declared.product`, `genre.forum`.
 pub(super) fn feature_index(name: &str, kinds: &WordKinds) -> Option<u16> {
-    let position = |list: &[String], wanted: &str| list.iter().position(|known| known == wanted);
-    let number = match name.split_once('.') {
-        None => PLAIN.iter().position(|known| *known == name)?,
-        Some(("tag", tag)) => PLAIN.len() + TAG_KINDS.iter().position(|(_, known)| *known == tag)?,
-        Some(("name", kind)) => PLAIN.len() + TAG_KINDS.len() + position(&kinds.names, kind)?,
-        Some(("phrase", kind)) => {
-            PLAIN.len() + TAG_KINDS.len() + NAME_KINDS + position(&kinds.phrases, kind)?
-        }
-        Some(("above", kind)) => {
-            PLAIN.len() + TAG_KINDS.len() + NAME_KINDS + PHRASE_KINDS + position(&kinds.phrases, kind)?
-        }
-        Some(_) => return None,
+    let Some((group, kind)) = name.split_once('.') else {
+        return PLAIN.iter().position(|known| *known == name).and_then(|at| u16::try_from(at).ok());
     };
-    u16::try_from(number).ok()
+    let mut start = PLAIN.len();
+    for (known, names, size) in groups(kinds) {
+        if known == group {
+            return u16::try_from(start + names.iter().position(|n| *n == kind)?).ok();
+        }
+        start += size;
+    }
+    None
 }
 
 /// Returns the names of all features, in the order of [`Features::values`].
 pub(super) fn all_feature_names(kinds: &WordKinds) -> Vec<String> {
-    let padded = |prefix: &'static str, kinds: &[String], count: usize| -> Vec<String> {
-        (0..count)
-            .map(|i| kinds.get(i).map_or_else(|| format!("{prefix}.{i}"), |k| format!("{prefix}.{k}")))
-            .collect()
-    };
     let mut all: Vec<String> = PLAIN.iter().map(ToString::to_string).collect();
-    all.extend(TAG_KINDS.iter().map(|(_, tag)| format!("tag.{tag}")));
-    all.extend(padded("name", &kinds.names, NAME_KINDS));
-    all.extend(padded("phrase", &kinds.phrases, PHRASE_KINDS));
-    all.extend(padded("above", &kinds.phrases, PHRASE_KINDS));
+    for (group, names, size) in groups(kinds) {
+        // Kinds that the rule file does not define keep their number.
+        all.extend((0..size).map(|at| match names.get(at) {
+            Some(name) => format!("{group}.{name}"),
+            None => format!("{group}.{at}"),
+        }));
+    }
     all
+}
+
+/// Groups of features with their names and sizes, in the order of the fields of [`Features`].
+fn groups(kinds: &WordKinds) -> [(&'static str, Vec<&str>, usize); 8] {
+    let phrases = || kinds.phrases.iter().map(String::as_str).collect();
+    [
+        ("tag", TAG_KINDS.iter().map(|(_, tag)| *tag).collect(), TAG_KINDS.len()),
+        ("name", kinds.names.iter().map(String::as_str).collect(), NAME_KINDS),
+        ("phrase", phrases(), PHRASE_KINDS),
+        ("above", phrases(), PHRASE_KINDS),
+        ("since", phrases(), PHRASE_KINDS),
+        ("until", phrases(), PHRASE_KINDS),
+        ("declared", DECLARATIONS.to_vec(), DECLARATIONS.len()),
+        ("genre", GENRES.to_vec(), GENRES.len()),
+    ]
 }

@@ -42,7 +42,7 @@ const TOO_LARGE_TERMS: f32 = 0.5;
 type Map<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// Page-wide statistics needed to compute the features of a line.
-pub(super) struct PageContext {
+pub(crate) struct PageContext {
     /// Context of each container.
     contexts: Vec<BlockContext>,
     /// Statistics of the blocks of each template, by signature.
@@ -67,6 +67,8 @@ pub(super) struct PageContext {
     named_prose: f32,
     articles: f32,
     items_share: f32,
+    /// Index of the kind of phrases that comments contain.
+    reply_phrases: usize,
 }
 
 /// Position on the page, ordered by the scores of 《走进搜索引擎》§3.2.3.
@@ -122,6 +124,7 @@ impl PageContext {
             named_prose: 0.0,
             articles: 0.0,
             items_share: 0.0,
+            reply_phrases: names.reply_phrases,
         };
         let is_prose = prose_lines(blocks, names);
         this.read_lines(blocks, title, &is_prose);
@@ -260,6 +263,47 @@ impl PageContext {
     /// Returns the similarity of a line to the title, in both directions.
     pub(super) fn title_similarity(&self, line: usize) -> (f32, f32) {
         self.similarities.get(line).copied().unwrap_or_default()
+    }
+
+    /// Returns the block of a line and the three next larger ones, innermost first.
+    pub(crate) fn surrounding(&self, line: &BlockLine) -> [usize; 4] {
+        let mut at = line.container as usize;
+        std::array::from_fn(|level| {
+            if level > 0 {
+                at = self.contexts[at].wider as usize;
+            }
+            at
+        })
+    }
+
+    /// Fills the numbers of replies, dates, top headings and articles around and before each line.
+    pub(super) fn count_in_blocks(&self, all: &mut [Features], blocks: &Blocks) {
+        let mut sums = Vec::with_capacity(all.len() + 1);
+        let (mut replies, mut dates) = (0.0f32, 0.0f32);
+        sums.push((replies, dates));
+        for f in all.iter() {
+            replies += f.phrases.get(self.reply_phrases).copied().unwrap_or_default();
+            dates += f.dated;
+            sums.push((replies, dates));
+        }
+        let mut ends: Vec<usize> = (blocks.containers.iter())
+            .filter(|c| c.tag == ElementKind::Article && c.line_count() > 0)
+            .map(|c| c.lines().end)
+            .collect();
+        ends.sort_unstable();
+        let mut top_headings = 0.0;
+        for (number, (f, line)) in all.iter_mut().zip(&blocks.lines).enumerate() {
+            let counts = self.surrounding(line).map(|container| {
+                let lines = blocks.containers[container].lines();
+                (sums[lines.end].0 - sums[lines.start].0, sums[lines.end].1 - sums[lines.start].1)
+            });
+            (f.block_replies, f.wider_replies, f.wider2_replies, f.wider3_replies) =
+                (counts[0].0, counts[1].0, counts[2].0, counts[3].0);
+            (f.wider_dates, f.wider2_dates, f.wider3_dates) = (counts[1].1, counts[2].1, counts[3].1);
+            f.top_headings = top_headings;
+            top_headings += f32::from(u8::from(f.heading == 1.0));
+            f.articles_ended = ends.partition_point(|end| *end <= number) as f32;
+        }
     }
 
     /// Fills the features that depend on the line's position.

@@ -11,6 +11,8 @@ pub(crate) struct NameRoles {
     pub(crate) holding_body: u32,
     /// Kinds of blocks that are never body, regardless of their prose.
     pub(crate) never_body: u32,
+    /// Index of the kind of phrases that comments contain.
+    pub(crate) reply_phrases: usize,
 }
 
 /// Returns `true` for a long line with few links and with punctuation.

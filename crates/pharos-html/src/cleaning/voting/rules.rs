@@ -31,6 +31,9 @@ pub enum RulesError {
     /// A rule is malformed.
     #[error("invalid rule `{rule}`: {reason}")]
     Rule { rule: String, reason: String },
+    /// A rule file has rules for a genre that does not exist.
+    #[error("unknown genre `{0}`")]
+    Genre(String),
     /// A rule file cannot be used.
     #[error("cannot load rules from `{path}` (`--rules` or `clean.rules`): {problem}")]
     File { path: String, problem: String },
@@ -93,6 +96,11 @@ impl RuleScorer {
         scorer.by_feature = ends.chain([conditions.len() as u32]).collect();
         scorer.conditions = conditions.into_iter().map(|(_, condition)| condition).collect();
         Ok(scorer)
+    }
+
+    /// Returns `true` if there are no rules.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
     }
 
     /// Returns the sum of all scores. `left` is scratch space that callers reuse for many lines.
