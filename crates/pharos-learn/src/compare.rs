@@ -17,6 +17,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::random::Random;
 use crate::student_t;
 
 /// Significance level: a difference counts if chance alone causes it in less than one of twenty cases (95 %
@@ -128,12 +129,12 @@ pub fn run_experiments(
     check(first, second)?;
     let mut queries: Vec<usize> = (0..first.len()).collect();
     let drawn = rules.queries.clamp(1, queries.len().max(1));
-    let mut random = rules.seed;
+    let mut random = Random::new(rules.seed);
     let mut outcomes = ExperimentOutcomes::default();
     for _ in 0..rules.experiments {
         for place in 0..drawn.min(queries.len()) {
             let left = queries.len() - place;
-            queries.swap(place, place + (next_random(&mut random) % left as u64) as usize);
+            queries.swap(place, place + random.below(left));
         }
         let sum_of = |figures: &[f64]| queries.iter().take(drawn).map(|&query| figures[query]).sum::<f64>();
         let (a, b) = (sum_of(first), sum_of(second));
@@ -168,15 +169,6 @@ fn check(first: &[f64], second: &[f64]) -> Result<(), CompareError> {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// SplitMix64 (Steele, Lea & Flood 2014), implemented here so that a seed always gives the same sequence.
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Evaluation of rankings and comparison of engines.
+//! Evaluation of rankings, comparison of engines, and learning to rank.
 //!
 //! **Input:** a [test collection](collection) (documents, queries and human relevance judgements), and the results of
 //! an engine for each query. **Output:** the [measures](metrics) of the literature, a [report] of their means, and a
@@ -22,16 +22,24 @@
 //! # Modules
 //! * [`collection`]: readers for test collections. [`run`]: rankings and TREC run files.
 //! * [`metrics`]: measures of one ranking. [`report`]: evaluation of a whole collection.
+//! * [`classify`]: text classification.
+//! * [`topics`]: topic models.
 //! * [`compare`]: paired t-test and error rate, with `student_t` for the distribution.
+//! * [`ranking`]: models that learn to rank from judged results.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failing step must abort the test"))]
 
+pub mod classify;
 pub mod collection;
 pub mod compare;
 mod error;
+pub mod information;
 pub mod metrics;
+mod random;
+pub mod ranking;
 pub mod report;
 pub mod run;
 mod student_t;
+pub mod topics;
 
 pub use error::CollectionError;

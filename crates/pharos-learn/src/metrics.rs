@@ -113,7 +113,7 @@ fn discounted_gain(grades: impl Iterator<Item = u32>, discount: Discount) -> f64
     grades.zip(1..).map(|(grade, position)| gain(grade) * discount.at(position)).sum()
 }
 
-fn gain(grade: u32) -> f64 {
+pub(crate) fn gain(grade: u32) -> f64 {
     exp2(grade) - 1.0
 }
 

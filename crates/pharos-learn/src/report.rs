@@ -26,6 +26,9 @@ use crate::compare::{CompareError, PairedTest, paired_t_test};
 use crate::metrics::{Discount, Ranking};
 use crate::run::Rankings;
 
+/// Largest depth N of a measure that is found by its name.
+const MAX_DEPTH: usize = 1000;
+
 /// A measure of a report, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -100,8 +103,18 @@ impl FromStr for Measure {
     type Err = UnknownMeasure;
 
     fn from_str(name: &str) -> Result<Self, UnknownMeasure> {
-        let called_so = |measure: &Self| measure.to_string().eq_ignore_ascii_case(name);
-        Self::all().into_iter().find(called_so).ok_or_else(|| UnknownMeasure { name: name.to_owned() })
+        let named = |measure: &Self| measure.to_string().eq_ignore_ascii_case(name);
+        let depth = name.split(['@', ' ']).nth(1).and_then(|depth| depth.parse().ok());
+        let at_depth = depth.filter(|depth| (1..=MAX_DEPTH).contains(depth)).map(|n| {
+            [
+                Self::Precision(n),
+                Self::Success(n),
+                Self::Ndcg(Discount::Letor, n),
+                Self::Ndcg(Discount::Log, n),
+            ]
+        });
+        let mut known = Self::all().into_iter().chain(at_depth.into_iter().flatten());
+        known.find(named).ok_or_else(|| UnknownMeasure { name: name.to_owned() })
     }
 }
 
@@ -277,6 +290,9 @@ mod tests {
     fn measures_are_found_by_their_names() {
         assert_eq!("ndcg@10".parse(), Ok(Measure::Ndcg(Discount::Log, 10)));
         assert_eq!("map".parse(), Ok(Measure::AveragePrecision));
+        assert_eq!("P@7".parse(), Ok(Measure::Precision(7)));
+        assert_eq!("ndcg@2 letor".parse(), Ok(Measure::Ndcg(Discount::Letor, 2)));
+        assert!("P@0".parse::<Measure>().is_err() && "P@1001".parse::<Measure>().is_err());
         let error = "F1".parse::<Measure>().unwrap_err().to_string();
         assert!(error.starts_with("unknown measure `F1`: use one of P@1, P@3, "), "{error}");
     }
