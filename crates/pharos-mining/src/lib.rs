@@ -39,12 +39,16 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod anonymise;
+pub mod behaviour;
 pub mod clicks;
 pub mod import;
 pub mod log;
 mod log_statistics;
 pub mod machine;
 pub mod queries;
+pub mod search_log;
+pub mod sessions;
 pub mod system;
 #[cfg(test)]
 mod testing;

@@ -19,10 +19,12 @@ use pharos_core::config::HotConfig;
 use pharos_store::DataDir;
 use pharos_text::normalise;
 
+use crate::clicks::votes::VoteLimit;
 use crate::log::Follower;
 use crate::log::records::{AnyRecord, ClickKind, ClickRecord, LogKind, QueryRecord};
 use crate::queries::TimeWindow;
 use crate::queries::frequency::{HotQuery, QueryFrequency, RisingQuery};
+use crate::queries::hot_words::{HotWord, hot_words};
 use crate::queries::related::RelatedQueries;
 use crate::queries::top_k::TopK;
 
@@ -65,6 +67,7 @@ struct StatisticsState {
     open: OpenQueries,
     clicks: VecDeque<ClickedResult>,
     clicks_dropped: u64,
+    votes: VoteLimit,
 }
 
 impl LogStatistics {
@@ -79,6 +82,7 @@ impl LogStatistics {
             open: OpenQueries::default(),
             clicks: VecDeque::new(),
             clicks_dropped: 0,
+            votes: VoteLimit::default(),
         };
         let mut statistics =
             Self { follower: Mutex::new(follower), state, now, day: now.date(), config: hot.clone() };
@@ -132,6 +136,11 @@ impl LogStatistics {
     /// Returns the fastest rising queries.
     pub fn rising(&self, window: TimeWindow, n: usize) -> Vec<RisingQuery> {
         self.state.frequency.rising(window, self.now, n, self.config.smoothing)
+    }
+
+    /// Returns the hottest and fastest rising words of queries from enough visits, at most `n`.
+    pub fn hot_words(&self, n: usize) -> Vec<HotWord> {
+        hot_words(self.state.frequency.heats(self.now, self.config.smoothing), n)
     }
 
     /// Returns the counts of a query in the last 24 hours, the current hour last; `None` if it came from too
@@ -213,12 +222,18 @@ impl StatisticsState {
         let Some((key, query)) = searched.and_then(|searched| Some((key_of(&searched)?, searched))) else {
             return;
         };
+        let day = record.at.date();
+        // Clicks without a visit count once for each result page.
+        let visit = if record.visit.is_empty() { &record.impression } else { &record.visit };
+        if !visit.is_empty() && !self.votes.admit(visit, &key, &url, &day) {
+            return;
+        }
         self.related.add_click(&key, &query, &url, record.at);
         if self.clicks.len() >= MAX_CLICKS {
             self.clicks.pop_front();
             self.clicks_dropped += 1;
         }
-        self.clicks.push_back(ClickedResult { query, url, page, day: record.at.date() });
+        self.clicks.push_back(ClickedResult { query, url, page, day });
     }
 }
 
@@ -345,15 +360,17 @@ mod tests {
         out.append(click("0123", "", "http://a/", 1)).unwrap();
         out.append(click("unknown", "", "http://b/", 1)).unwrap();
         out.append(click("unknown", "灯塔", "http://c/", 11)).unwrap();
-        let of_twenty = |rank| ClickRecord { page_size: Some(20), ..click("0123", "", "http://e/", rank) };
-        out.append(of_twenty(20)).unwrap();
-        out.append(of_twenty(21)).unwrap();
+        let of_twenty = |rank, url| ClickRecord { page_size: Some(20), ..click("0123", "", url, rank) };
+        out.append(of_twenty(20, "http://e/")).unwrap();
+        out.append(of_twenty(21, "http://f/")).unwrap();
+        // A visit has one vote a day for a query and page.
+        out.append(of_twenty(21, "http://f/")).unwrap();
         out.append(ClickRecord { kind: ClickKind::Leave, ..click("0123", "", "http://a/", 1) }).unwrap();
         out.finish().unwrap();
         let mut statistics = LogStatistics::open(&data, &config().hot, at(NOW)).unwrap();
         let clicks = statistics.take_clicks();
         let seen: Vec<_> = clicks.iter().map(|c| (c.query.as_str(), c.url.as_str(), c.page)).collect();
-        let of_twenty = [("tea", "http://e/", 1), ("tea", "http://e/", 2)];
+        let of_twenty = [("tea", "http://e/", 1), ("tea", "http://f/", 2)];
         assert_eq!(seen, [&[("tea", "http://a/", 1), ("灯塔", "http://c/", 2)][..], &of_twenty].concat());
         assert_eq!(clicks[0].day, "2026-01-31");
         let mut out = log(&data);

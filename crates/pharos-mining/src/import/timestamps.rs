@@ -38,6 +38,13 @@ impl UtcOffset {
         Some(Timestamp::from_millis(zoned.timestamp().as_millisecond()))
     }
 
+    /// Returns the hour of the day and the weekday, Monday being 0.
+    pub(crate) fn hour_and_weekday(self, at: Timestamp) -> (usize, usize) {
+        let civil = self.civil(at);
+        let weekday = civil.weekday().to_monday_zero_offset();
+        (usize::try_from(civil.hour()).unwrap_or(0), usize::try_from(weekday).unwrap_or(0))
+    }
+
     fn civil(self, at: Timestamp) -> DateTime {
         let at = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or_default();
         self.0.to_datetime(at)

@@ -8,6 +8,8 @@ use pharos_core::{Clock, Config, SystemClock, Timestamp};
 use pharos_store::DataDir;
 
 use crate::LogStatistics;
+use crate::clicks::click_words::ClickWords;
+use crate::clicks::days::{self, GraphRules};
 use crate::log::LogWriter;
 use crate::system::{SystemCounters, SystemLogger};
 use crate::visits::VisitHasher;
@@ -16,6 +18,8 @@ use crate::visits::VisitHasher;
 pub struct Logs {
     data: DataDir,
     hot: HotConfig,
+    graph: GraphRules,
+    cutoff: u64,
     clock: Arc<dyn Clock>,
     is_server: bool,
     /// Writer of all logs. Discards records if logging is off, or if the logs are only read.
@@ -56,6 +60,8 @@ impl Logs {
         Self {
             data: data.clone(),
             hot: config.hot.clone(),
+            graph: GraphRules::from_config(config),
+            cutoff: config.clicks.cutoff as u64,
             is_server: true,
             writer,
             visits: VisitHasher::open(data, &config.log, Arc::clone(&clock)),
@@ -80,6 +86,14 @@ impl Logs {
     /// Fails if the log files cannot be read.
     pub fn statistics(&self) -> io::Result<LogStatistics> {
         LogStatistics::open(&self.data, &self.hot, self.now())
+    }
+
+    /// Returns the words of queries that led to pages, as the last build left them.
+    ///
+    /// # Errors
+    /// Fails if the clicks of days cannot be listed.
+    pub fn click_words(&self) -> io::Result<ClickWords> {
+        Ok(ClickWords::build(&days::load(&self.data, &self.graph, self.now())?, self.cutoff))
     }
 
     /// Ends the slot of the system log and writes all records. Blocks until they are on disk.

@@ -193,6 +193,9 @@ pub struct ImpressionRecord {
     /// Suggestions in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
+    /// The notice of an operator above the results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 /// The type of an impression.
@@ -336,6 +339,21 @@ impl AnyRecord {
             LogKind::System => Self::System(serde_json::from_slice(line)?),
             LogKind::Access => Self::Access(serde_json::from_slice(line)?),
         })
+    }
+
+    /// Writes the record as a JSON line, as in its log.
+    ///
+    /// # Errors
+    /// Fails if `to` fails.
+    pub fn write_line(&self, to: &mut dyn std::io::Write) -> std::io::Result<()> {
+        match self {
+            Self::Query(record) => serde_json::to_writer(&mut *to, record)?,
+            Self::Impression(record) => serde_json::to_writer(&mut *to, record)?,
+            Self::Click(record) => serde_json::to_writer(&mut *to, record)?,
+            Self::System(record) => serde_json::to_writer(&mut *to, record)?,
+            Self::Access(record) => serde_json::to_writer(&mut *to, record)?,
+        }
+        to.write_all(b"\n")
     }
 
     /// Returns the time of the event.

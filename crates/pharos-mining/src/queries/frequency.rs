@@ -22,6 +22,7 @@ use pharos_core::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::queries::hot_words::QueryHeat;
 use crate::queries::time_slots::{SlotCounts, TimeWindow, slot};
 
 /// Maximum number of visits stored per query, whatever the configuration.
@@ -193,6 +194,22 @@ impl QueryFrequency {
         let now = slot(now);
         let faded = self.queries.values().map(|counts| (counts.slots.fading(now), &*counts.text)).collect();
         best(faded, n, |entry| *entry).into_iter().map(|(_, text)| text.to_string()).collect()
+    }
+
+    /// Returns the queries that may be shown with their decayed counts, which halve every day, and their growth against the
+    /// previous day.
+    pub fn heats(&self, now: Timestamp, smoothing: f64) -> Vec<QueryHeat<'_>> {
+        let now = slot(now);
+        let (all, all_before) = self.all.in_window(TimeWindow::Day, now);
+        let pace = if all_before == 0 { 1.0 } else { all as f64 / all_before as f64 };
+        let smoothing = smoothing.max(f64::MIN_POSITIVE);
+        let heat = |counts: &'_ QueryCounts| {
+            let (count, before) = counts.slots.in_window(TimeWindow::Day, now);
+            let growth = (count as f64 + smoothing) / (before as f64 * pace + smoothing);
+            (counts.slots.fading(now), growth)
+        };
+        let shown = self.shown().map(|counts| (heat(counts), &*counts.text));
+        shown.map(|((count, growth), query)| QueryHeat { query, count, growth }).collect()
     }
 
     /// Returns the queries that may be suggested to others: from enough visits, and with results.
