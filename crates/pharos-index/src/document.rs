@@ -46,6 +46,11 @@ pub struct IndexDocument {
     pub body: String,
     /// Text that may be quoted, if that is not the whole body.
     pub quotable: Option<String>,
+    /// Other visible text of the page: menus, captions, comments, code. It counts neither for the length of the page nor
+    /// for its text score.
+    pub other: String,
+    /// Other text that may be quoted, if that is not all of it.
+    pub quotable_other: Option<String>,
     /// Maximum number of characters in a snippet; `None` means no limit.
     pub max_snippet: Option<u32>,
     /// Summary in a few sentences (摘要).
@@ -60,6 +65,8 @@ pub struct IndexDocument {
     pub format: String,
     /// Subject category; empty if unknown.
     pub category: String,
+    /// Names of the places above the page within its site, from the top.
+    pub breadcrumbs: Vec<String>,
     /// Date of publication or last change if known: `2026-01-31`.
     pub date: Option<String>,
     pub fetched: Timestamp,
@@ -107,6 +114,8 @@ impl IndexDocument {
             emphasised: Vec::new(),
             body: String::new(),
             quotable: None,
+            other: String::new(),
+            quotable_other: None,
             max_snippet: None,
             summary: String::new(),
             anchors: Vec::new(),
@@ -115,6 +124,7 @@ impl IndexDocument {
             page_type: PageType::default(),
             format: String::new(),
             category: String::new(),
+            breadcrumbs: Vec::new(),
             date: None,
             fetched: Timestamp::EPOCH,
             position: LibraryPosition::START,
@@ -151,6 +161,8 @@ pub struct StoredText {
     pub body: String,
     /// Summary (摘要); empty if there is none.
     pub summary: String,
+    /// Quotable other text, for words that occur only there.
+    pub other: String,
 }
 
 /// The stored data of a page at the URL where it is shown.

@@ -29,6 +29,23 @@ pub struct ResultFields {
     pub position: LibraryPosition,
     /// `true` if the cached page may be shown.
     pub archive: bool,
+    /// Names of the places above the page within its site, from the top. They follow the other fields, and documents
+    /// without them lack them.
+    #[serde(skip)]
+    pub breadcrumbs: Vec<String>,
+}
+
+impl ResultFields {
+    fn to_bytes(&self) -> postcard::Result<Vec<u8>> {
+        let bytes = postcard::to_stdvec(self)?;
+        if self.breadcrumbs.is_empty() { Ok(bytes) } else { postcard::to_extend(&self.breadcrumbs, bytes) }
+    }
+
+    fn from_bytes(bytes: &[u8]) -> postcard::Result<Self> {
+        let (fields, rest): (Self, &[u8]) = postcard::take_from_bytes(bytes)?;
+        let breadcrumbs = if rest.is_empty() { Vec::new() } else { postcard::from_bytes(rest)? };
+        Ok(Self { breadcrumbs, ..fields })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +57,7 @@ impl ResultFieldsField {
     }
 
     pub(crate) fn write(&self, fields: &ResultFields, out: &mut TantivyDocument) {
-        match postcard::to_stdvec(fields) {
+        match fields.to_bytes() {
             Ok(bytes) => packed_column::write(self.0, &bytes, out),
             Err(error) => {
                 tracing::warn!(url = fields.url, %error, "the result fields of a page could not be encoded")
@@ -59,13 +76,27 @@ impl ResultFieldsColumn {
 
     /// Returns the fields of a document, or `None` for a tombstone.
     pub(crate) fn read(&self, doc: DocId) -> Option<ResultFields> {
-        postcard::from_bytes(&packed_column::read(self.0.as_ref()?, doc)?).ok()
+        ResultFields::from_bytes(&packed_column::read(self.0.as_ref()?, doc)?).ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn breadcrumbs_follow_the_fields_and_may_be_missing() {
+        let old = ResultFields { url: "http://a.example/".into(), archive: true, ..ResultFields::default() };
+        let bytes = old.to_bytes().unwrap();
+        assert_eq!(bytes, postcard::to_stdvec(&old).unwrap(), "the bytes of an index without breadcrumbs");
+        assert_eq!(ResultFields::from_bytes(&bytes), Ok(old.clone()));
+        let new = ResultFields { breadcrumbs: vec!["Home".into(), "文档".into()], ..old };
+        let bytes = new.to_bytes().unwrap();
+        assert_eq!(ResultFields::from_bytes(&bytes), Ok(new));
+        for end in 0..bytes.len() {
+            let _ = ResultFields::from_bytes(&bytes[..end]);
+        }
+    }
 
     /// The bytes of a position in stored columns are those of a library without logs.
     #[test]

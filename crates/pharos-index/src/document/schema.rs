@@ -6,8 +6,8 @@ use pharos_core::{LibraryPosition, PageId, PageType, PageUrl, Timestamp};
 use pharos_text::is_han;
 use tantivy::Term;
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TantivyDocument, TextFieldIndexing,
-    TextOptions, Value,
+    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TantivyDocument,
+    TextFieldIndexing, TextOptions, Value,
 };
 
 use crate::document::addresses::{self, reversed_site};
@@ -38,6 +38,10 @@ pub(crate) const FORMAT: &str = "format";
 pub(crate) const CATEGORY: &str = "category";
 /// Length of the title in positions.
 pub(crate) const TITLE_LENGTH: &str = "title_length";
+/// First position of the other text; absent without other text.
+pub(crate) const OTHER_BEGIN: &str = "other_begin";
+/// Share of the other text in the indexed bytes of the page, in thousandths.
+pub(crate) const OTHER_SHARE: &str = "other_share";
 /// Days since 1970-01-01.
 pub(crate) const DAY: &str = "day";
 
@@ -83,6 +87,27 @@ pub(crate) struct SchemaFields {
     pub copy_position: Field,
     pub web: LinkFigureFields,
     pub signature: SignatureFields,
+    /// The other text; `None` in a generation of an older format.
+    pub other: Option<OtherTextFields>,
+}
+
+/// Fields of the other text. They come last in the schema, so that the others keep their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OtherTextFields {
+    /// Quotable other text.
+    text: Field,
+    begin: Field,
+    share: Field,
+}
+
+impl OtherTextFields {
+    fn add_to(builder: &mut SchemaBuilder) -> Self {
+        Self {
+            text: builder.add_text_field("other", STORED),
+            begin: builder.add_u64_field(OTHER_BEGIN, FAST),
+            share: builder.add_u64_field(OTHER_SHARE, FAST),
+        }
+    }
 }
 
 /// Kind of every page.
@@ -95,7 +120,17 @@ pub(crate) const HOME: &str = "home";
 /// Maximum depth of indexed directories.
 const MAX_FOLDERS: usize = 8;
 
+/// Returns the current schema.
 pub(crate) fn schema() -> (Schema, SchemaFields) {
+    build_schema(true)
+}
+
+/// Returns the schema of format 6, which has no other text. Its generations are read until the next build.
+pub(crate) fn schema_without_other_text() -> (Schema, SchemaFields) {
+    build_schema(false)
+}
+
+fn build_schema(has_other: bool) -> (Schema, SchemaFields) {
     let mut builder = Schema::builder();
     let tokenised = |tokenizer| {
         let indexing = TextFieldIndexing::default()
@@ -130,6 +165,7 @@ pub(crate) fn schema() -> (Schema, SchemaFields) {
         copy_position: builder.add_u64_field("copy_position", STORED),
         web: LinkFigureFields::add_to(&mut builder),
         signature: SignatureFields::add_to(&mut builder),
+        other: has_other.then(|| OtherTextFields::add_to(&mut builder)),
     };
     (builder.build(), fields)
 }
@@ -171,7 +207,17 @@ impl SchemaFields {
             let bytes = document.body.len();
             tracing::warn!(url = %document.url, bytes, kept = body.len(), "the text exceeds the limit and is truncated");
         }
-        out.add_text(self.text, zones::encode(document, body));
+        let other = if self.other.is_some() { truncate(&document.other, body_limit) } else { "" };
+        let text = zones::encode(document, body, other);
+        if let Some(fields) = self.other.filter(|_| !other.is_empty()) {
+            out.add_text(
+                fields.text,
+                truncate(document.quotable_other.as_deref().unwrap_or(other), body_limit),
+            );
+            out.add_u64(fields.begin, zones::other_begin(body).into());
+            out.add_u64(fields.share, other.len() as u64 * 1_000 / text.len() as u64);
+        }
+        out.add_text(self.text, text);
         out.add_text(self.title, title);
         out.add_u64(self.title_length, estimate_positions(title));
         out.add_text(self.address, zones::url_words(&document.url));
@@ -208,6 +254,7 @@ impl SchemaFields {
                 fetched: document.fetched,
                 position: document.position,
                 archive: document.archive,
+                breadcrumbs: document.breadcrumbs.clone(),
             },
             &mut out,
         );
@@ -268,7 +315,8 @@ impl SchemaFields {
     /// Reads the text of a stored document.
     pub(crate) fn read_text(&self, document: &TantivyDocument) -> StoredText {
         let of = |field| document.get_first(field).and_then(|v| v.as_str()).unwrap_or_default().to_string();
-        StoredText { body: of(self.body), summary: of(self.summary) }
+        let other = self.other.map(|fields| of(fields.text)).unwrap_or_default();
+        StoredText { body: of(self.body), summary: of(self.summary), other }
     }
 
     /// Replaces URL, fetch time and position by those of a copy, counted from 1.

@@ -5,8 +5,12 @@
 //! extra cost. Words that weigh more than body words are written several times at one position: the term frequency is
 //! the sum of the weights.
 //!
+//! The other text of a page (menus, captions, comments, code) follows the body at a position that depends on the length
+//! of the body and is a column of the document, so that a phrase is found there at no cost for the zones.
+//!
 //! tantivy allows only one value of a field to set its start position, so the pieces of a page are passed as one
-//! text: a header line with zone, weight and length of each piece, then the pieces.
+//! text: a header line with zone, weight and length of each piece, then the pieces. The header of the other text has its
+//! first position instead of a weight.
 
 use std::fmt::Write as _;
 
@@ -76,8 +80,18 @@ impl Zone {
 /// Maximum number of votes of an anchor.
 pub const MAX_VOTES: u8 = 4;
 
-/// Encodes the zones of a document as one text for [`for_each_term`].
-pub(crate) fn encode(document: &IndexDocument, body: &str) -> String {
+/// Number of the other text in headers, where zones have theirs.
+const OTHER: usize = Zone::ALL.len();
+
+/// Returns the first position of the other text. A word and its separator take at least two bytes.
+///
+/// In a text with denser words, which no language has, the last words of the body count as other text.
+pub(crate) fn other_begin(body: &str) -> u32 {
+    Zone::Body.begin().saturating_add(u32::try_from(body.len() / 2 + 2).unwrap_or(u32::MAX))
+}
+
+/// Encodes the zones and the other text of a document as one text for [`for_each_term`].
+pub(crate) fn encode(document: &IndexDocument, body: &str, other: &str) -> String {
     let address = url_words(&document.url);
     let mut pieces = vec![(Zone::Title, 1, document.title.as_str()), (Zone::Url, 1, &address)];
     pieces.extend(
@@ -98,40 +112,66 @@ pub(crate) fn encode(document: &IndexDocument, body: &str) -> String {
     }
     fitting.push((Zone::Body, Zone::Body.weight(), body));
     let bytes: usize = fitting.iter().map(|(.., piece)| piece.len()).sum();
-    let mut text = String::with_capacity(bytes + fitting.len() * 8);
+    let mut text = String::with_capacity(bytes + other.len() + fitting.len() * 8 + 24);
     for (zone, weight, piece) in &fitting {
         let _ = write!(text, "{} {weight} {};", *zone as u8, piece.len());
     }
+    if !other.is_empty() {
+        let _ = write!(text, "{OTHER} {} {};", other_begin(body), other.len());
+    }
     text.push('\n');
     fitting.iter().for_each(|(.., piece)| text.push_str(piece));
+    text.push_str(other);
     text
 }
 
 /// Byte budget of a zone for each of its positions; most words are shorter.
 const PIECE_BYTES: usize = 16;
 
-/// Decodes zones, weights and pieces written by [`encode`]. Any other text is treated as a body.
-fn decode(text: &str) -> Vec<(Zone, u8, &str)> {
+/// Place of the words of a piece.
+#[derive(Clone, Copy)]
+enum Place {
+    /// In a zone, with a weight.
+    Zone(Zone, u8),
+    /// In the other text, from this position on.
+    Other(u32),
+}
+
+/// Decodes places and pieces written by [`encode`]. Any other text is treated as a body.
+fn decode(text: &str) -> Vec<(Place, &str)> {
     let parse = || {
         let (head, mut rest) = text.split_once('\n')?;
         let mut pieces = Vec::new();
         for piece in head.split_terminator(';') {
             let mut numbers = piece.split(' ').map(|number| number.parse::<usize>().ok());
-            let (zone, weight, length) = (numbers.next()??, numbers.next()??, numbers.next()??);
+            let (place, number, length) = (numbers.next()??, numbers.next()??, numbers.next()??);
             let (piece, next) = rest.split_at_checked(length)?;
             rest = next;
-            pieces.push((*Zone::ALL.get(zone)?, u8::try_from(weight).ok()?, piece));
+            let place = match Zone::ALL.get(place) {
+                Some(zone) => Place::Zone(*zone, u8::try_from(number).ok()?),
+                None if place == OTHER => Place::Other(u32::try_from(number).ok()?),
+                None => return None,
+            };
+            pieces.push((place, piece));
         }
         rest.is_empty().then_some(pieces)
     };
-    parse().unwrap_or_else(|| vec![(Zone::Body, 1, text)])
+    parse().unwrap_or_else(|| vec![(Place::Zone(Zone::Body, 1), text)])
 }
 
 /// Calls `f` with every term of an encoded text, its position and its weight.
 pub(crate) fn for_each_term(text: &str, analyser: &Analyser, mut f: impl FnMut(&str, u32, u8)) {
     let mut used = Zone::ALL.map(Zone::begin);
     let mut capitals = String::new();
-    for (zone, weight, piece) in decode(text) {
+    for (place, piece) in decode(text) {
+        let (zone, weight) = match place {
+            Place::Zone(zone, weight) => (zone, weight),
+            Place::Other(begin) => {
+                let body = &mut used[Zone::Body as usize];
+                *body = begin.max(*body);
+                (Zone::Body, 1)
+            }
+        };
         let (begin, mut next) = (used[zone as usize], used[zone as usize]);
         if begin >= zone.end() {
             continue;
@@ -180,9 +220,13 @@ mod tests {
 
     fn terms(document: &IndexDocument) -> Vec<(String, u32, u8)> {
         let mut terms = Vec::new();
-        for_each_term(&encode(document, &document.body), Analyser::shared(), |term, at, weight| {
-            terms.push((term.to_string(), at, weight));
-        });
+        for_each_term(
+            &encode(document, &document.body, &document.other),
+            Analyser::shared(),
+            |term, at, weight| {
+                terms.push((term.to_string(), at, weight));
+            },
+        );
         terms
     }
 
@@ -214,6 +258,22 @@ mod tests {
     }
 
     #[test]
+    fn the_other_text_follows_the_body() {
+        for body in ["A red lamp.", "a b c d e f g", "灯塔在岩石上", "1-2-3-4-5-6", ""] {
+            let document = IndexDocument {
+                body: body.into(),
+                other: "Harbour menu".into(),
+                ..IndexDocument::new(PageUrl::parse("http://www.sea.example/").unwrap())
+            };
+            let (terms, begin) = (terms(&document), other_begin(body));
+            let at = |word: &str| terms.iter().find(|(term, ..)| term == word).map(|(_, at, _)| *at);
+            assert_eq!((at("harbour"), at("menu")), (Some(begin), Some(begin + 1)), "{body}");
+            let last = terms.iter().map(|(_, at, _)| *at).filter(|at| *at < begin).max().unwrap_or_default();
+            assert!(last + 1 < begin, "no phrase extends from the body into the other text: {body}");
+        }
+    }
+
+    #[test]
     fn no_zone_grows_into_the_next() {
         let long = "word ".repeat(500);
         let document = IndexDocument {
@@ -235,8 +295,16 @@ mod tests {
 
     #[test]
     fn what_was_not_written_so_is_a_body() {
-        for text in ["", "\n", "0 1 5;\nabc", "9 1 1;\na", "x", "0 1 99999999999999999999;\n", "5 1 2;\n灯塔"]
-        {
+        for text in [
+            "",
+            "\n",
+            "0 1 5;\nabc",
+            "9 1 1;\na",
+            "x",
+            "0 1 99999999999999999999;\n",
+            "5 1 2;\n灯塔",
+            "7 1 1;\na",
+        ] {
             assert_eq!(decode(text).len(), usize::from(text != "\n"), "{text:?}");
         }
     }

@@ -4,7 +4,12 @@ use pharos_core::LibraryPositions;
 use serde::{Deserialize, Serialize};
 
 /// Format version of `CURRENT` and of the generations it lists.
-pub(crate) const FORMAT: u32 = 6;
+///
+/// Format 7 added the other text of pages. Generations of format 6 are read and written without it until a build.
+pub(crate) const FORMAT: u32 = 7;
+
+/// Oldest format that is read.
+pub(crate) const OLDEST_FORMAT: u32 = 6;
 
 /// The chain of generations: the content of `CURRENT`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +65,11 @@ impl GenerationChain {
         let latest = vec![LatestGeneration { number: latest, from }];
         let histories = histories.max(history.as_ref().map_or(0, |h| h.number));
         Self { format: FORMAT, histories, history, latest, previous: None }
+    }
+
+    /// Returns the chain marked with the current format, which releases before it do not read.
+    pub(crate) fn in_current_format(&self) -> Self {
+        Self { format: FORMAT, ..self.clone() }
     }
 
     /// Returns the generation that is open for writing.

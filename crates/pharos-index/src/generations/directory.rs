@@ -22,7 +22,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::generational::{BuilderLock, GenerationStore, ReplacedGenerations};
 use crate::generations::builder_request::BuilderRequest;
-use crate::generations::chain::{FORMAT, GenerationChain, HistoryGeneration, LatestGeneration};
+use crate::generations::chain::{
+    FORMAT, GenerationChain, HistoryGeneration, LatestGeneration, OLDEST_FORMAT,
+};
 use crate::generations::generation::Generation;
 use crate::generations::inventory::GenerationInventory;
 use crate::generations::manifest;
@@ -234,7 +236,8 @@ impl Generations {
     }
 
     fn write_chain(&self, current: &GenerationChain) -> Result<(), IndexError> {
-        self.write_durably(CURRENT, current)
+        // Any generation created from now on has the current format.
+        self.write_durably(CURRENT, &current.in_current_format())
     }
 
     fn write_durably(&self, name: &str, value: &impl Serialize) -> Result<(), IndexError> {
@@ -283,7 +286,7 @@ impl GenerationStore for Generations {
         if found > FORMAT {
             return Err(IndexError::NewerFormat { path, found, known: FORMAT });
         }
-        if found < FORMAT {
+        if found < OLDEST_FORMAT {
             return Err(IndexError::OlderFormat { path });
         }
         serde_json::from_slice(&text).map_err(damaged)

@@ -97,7 +97,7 @@ impl Generation {
     fn open_unguarded(path: &Path, order: PageOrder) -> Result<Self, IndexError> {
         let failed = IndexError::tantivy(path);
         let exists = path.join("meta.json").exists();
-        let (schema, fields) = schema::schema();
+        let (schema, mut fields) = schema::schema();
         let directory = GenerationDirectory::open(path).map_err(&failed)?;
         let index = if exists {
             tantivy::Index::open(directory)
@@ -111,7 +111,11 @@ impl Generation {
         };
         let mut index = index.map_err(&failed)?;
         if index.schema() != schema {
-            return Err(IndexError::OlderFormat { path: path.to_path_buf() });
+            let (older, older_fields) = schema::schema_without_other_text();
+            if index.schema() != older {
+                return Err(IndexError::OlderFormat { path: path.to_path_buf() });
+            }
+            fields = older_fields;
         }
         let vocabulary = Arc::new(read_vocabulary(&path.join(VOCABULARY_FILE))?);
         index.set_tokenizers(tokenizer::tokenizers(Arc::new(Analyser::with_vocabulary(Arc::clone(

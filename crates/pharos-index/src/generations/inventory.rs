@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pharos_core::Timestamp;
 
+use crate::document::schema::OTHER_BEGIN;
 use crate::generations::generation::Generation;
 use crate::generations::manifest;
 
@@ -17,6 +18,8 @@ pub struct GenerationInventory {
     pub bytes: u64,
     /// Time at which a history was finished, or a latest generation was created.
     pub since: Option<Timestamp>,
+    /// `true` if its format is older than the current one, which a build replaces.
+    pub is_older: bool,
 }
 
 impl GenerationInventory {
@@ -24,7 +27,7 @@ impl GenerationInventory {
     pub(crate) fn measure_history(folder: &Path) -> Self {
         let manifest = manifest::read(folder).ok();
         let (pages, since) = (manifest.as_ref().map_or(0, |m| m.pages), manifest.map(|m| m.built));
-        Self { pages, bytes: bytes(folder), since }
+        Self { pages, bytes: bytes(folder), since, is_older: is_older(folder) }
     }
 
     /// Measures the latest generation in a directory.
@@ -35,8 +38,13 @@ impl GenerationInventory {
         let begun = fs::metadata(folder.join("words.tsv")).and_then(|meta| meta.modified()).ok();
         let since = begun.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
         let since = since.map(|since| Timestamp::EPOCH.plus(since));
-        Self { pages, bytes: bytes(folder), since }
+        Self { pages, bytes: bytes(folder), since, is_older: is_older(folder) }
     }
+}
+
+/// Returns `true` if the schema of a generation has no other text. A generation that does not exist yet is current.
+fn is_older(folder: &Path) -> bool {
+    fs::read_to_string(folder.join("meta.json")).is_ok_and(|meta| !meta.contains(OTHER_BEGIN))
 }
 
 /// Returns the total size of the files of a directory. Files that disappear meanwhile are not counted.

@@ -16,7 +16,7 @@ use tantivy::{DocAddress, DocId, DocSet as _, Searcher, TantivyDocument, Term};
 use crate::document::addresses::{AddressColumns, HiddenPages, SiteFilter, VisibleAddresses};
 use crate::document::link_figures::LinkFigureColumns;
 use crate::document::result_fields::ResultFieldsColumn;
-use crate::document::schema::{DAY, RANK, SchemaFields, TITLE_LENGTH};
+use crate::document::schema::{DAY, OTHER_BEGIN, OTHER_SHARE, RANK, SchemaFields, TITLE_LENGTH};
 use crate::document::signature::SignatureColumns;
 use crate::document::{DuplicateSignature, StoredPage, StoredText};
 use crate::panic_guard::catch_panic;
@@ -36,6 +36,7 @@ pub(crate) struct GenerationView {
     /// `true` if the segments are sorted by descending static rank.
     pub(crate) is_ordered: bool,
     columns: Vec<OnceLock<SegmentColumns>>,
+    other_share: OnceLock<f64>,
 }
 
 /// The columns of a segment that every query reads. They are cached, because opening them takes longer than many
@@ -49,9 +50,28 @@ pub(crate) struct SegmentColumns {
     pub(crate) facets: FacetColumns,
     pub(crate) link_figures: LinkFigureColumns,
     signatures: SignatureColumns,
+    other_begins: Option<Column<u64>>,
+    other_shares: Option<Column<u64>>,
 }
 
+/// Number of documents of a segment that the share of the other text is estimated from.
+const SAMPLED_DOCS: u32 = 4_096;
+
 impl SegmentColumns {
+    /// Returns the first position of the other text of a page.
+    pub(crate) fn other_begin(&self, doc: DocId) -> u32 {
+        let begin = self.other_begins.as_ref().and_then(|begins| begins.first(doc));
+        begin.and_then(|begin| u32::try_from(begin).ok()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the length of a page of this total length without its other text.
+    pub(crate) fn length_in_zones(&self, doc: DocId, length: u32) -> u32 {
+        match self.other_shares.as_ref().and_then(|shares| shares.first(doc)) {
+            Some(share) => (f64::from(length) * (1.0 - share as f64 / 1_000.0)).round() as u32,
+            None => length,
+        }
+    }
+
     /// Returns the result fields of a page, or `None` for a tombstone.
     pub(crate) fn result_fields(&self, doc: DocId) -> Option<ResultFields> {
         self.result_fields.read(doc)
@@ -67,7 +87,30 @@ impl SegmentColumns {
 impl GenerationView {
     pub(crate) fn new(path: PathBuf, searcher: Searcher, hidden: HiddenPages, is_ordered: bool) -> Self {
         let columns = searcher.segment_readers().iter().map(|_| OnceLock::new()).collect();
-        Self { path, searcher, hidden, is_ordered, columns }
+        Self { path, searcher, hidden, is_ordered, columns, other_share: OnceLock::new() }
+    }
+
+    /// Returns the share of the other text in all words, estimated from a sample of each segment.
+    pub(crate) fn other_share(&self, text: Field) -> tantivy::Result<f64> {
+        if let Some(share) = self.other_share.get() {
+            return Ok(*share);
+        }
+        let (mut all, mut in_zones) = (0.0f64, 0.0f64);
+        for (number, reader) in (0..).zip(self.searcher.segment_readers()) {
+            let columns = self.columns(number)?;
+            if columns.other_shares.is_none() {
+                continue;
+            }
+            let lengths = reader.get_fieldnorms_reader(text)?;
+            for doc in (0..reader.max_doc()).step_by(reader.max_doc().div_ceil(SAMPLED_DOCS).max(1) as usize)
+            {
+                let length = lengths.fieldnorm(doc);
+                all += f64::from(length);
+                in_zones += f64::from(columns.length_in_zones(doc, length));
+            }
+        }
+        let share = if all > 0.0 { 1.0 - in_zones / all } else { 0.0 };
+        Ok(*self.other_share.get_or_init(|| share))
     }
 
     /// Returns the columns of a segment and opens them on first use.
@@ -86,6 +129,8 @@ impl GenerationView {
             facets: FacetColumns::open(reader)?,
             link_figures: LinkFigureColumns::open(reader)?,
             signatures: SignatureColumns::open(reader)?,
+            other_begins: reader.fast_fields().column_opt(OTHER_BEGIN)?,
+            other_shares: reader.fast_fields().column_opt(OTHER_SHARE)?,
         };
         Ok(cached.get_or_init(|| columns))
     }

@@ -29,10 +29,12 @@ pub struct DocumentFrequencies {
 /// The evidence of one candidate for the requested terms, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// Document length in terms (dl), with the precision of tantivy's one-byte field norm.
+    /// Document length in terms (dl) without the other text, with the precision of tantivy's one-byte field norm.
     pub length: u32,
     /// Length of the title in positions.
     pub title_length: u32,
+    /// `true` for a page that consists mostly of links: `type: hub`.
+    pub is_listing: bool,
     /// Day of the page, see [`day`](crate::document::day).
     pub day: Option<i64>,
     /// Static rank. Other link figures are read separately, because only some queries need them.
@@ -47,9 +49,11 @@ pub struct Evidence {
 pub struct TermEvidence {
     /// Occurrences by zone, in the order of [`Zone::ALL`].
     pub times: [u32; 6],
-    /// Sum of the weights of all occurrences.
+    /// Sum of the weights of these occurrences.
     pub weight: u32,
-    /// Positions in ascending order, at most [`MAX_POSITIONS`]; [`Zone::of_position`] returns their zones.
+    /// Occurrences in the other text.
+    pub other: u32,
+    /// Positions in the zones in ascending order, at most [`MAX_POSITIONS`]; [`Zone::of_position`] returns their zones.
     pub positions: SmallVec<[u32; 6]>,
 }
 
@@ -59,7 +63,8 @@ pub(crate) fn frequencies(chain: &ChainView, words: &[String]) -> Result<Documen
     for view in &chain.generations {
         let mut run = || -> tantivy::Result<()> {
             found.pages += view.searcher.total_num_docs()?;
-            length += view.searcher.total_num_tokens(chain.fields.text)?;
+            length += (view.searcher.total_num_tokens(chain.fields.text)? as f64
+                * (1.0 - view.other_share(chain.fields.text)?)) as u64;
             for (word, pages) in words.iter().zip(&mut found.with_term) {
                 let term = Term::from_field_text(chain.fields.text, word);
                 *pages += Bm25StatisticsProvider::doc_freq(&view.searcher, &term)?;
@@ -102,8 +107,9 @@ pub(crate) fn evidence(
             for index in group {
                 let doc = candidates[*index].doc_location().doc;
                 let title = columns.title_lengths.as_ref().and_then(|lengths| lengths.first(doc));
-                found[*index].length = lengths.fieldnorm(doc);
+                found[*index].length = columns.length_in_zones(doc, lengths.fieldnorm(doc));
                 found[*index].title_length = title.unwrap_or_default() as u32;
+                found[*index].is_listing = columns.facets.is_listing(doc);
                 found[*index].static_rank = columns.static_rank(doc);
                 found[*index].site_rank = columns.link_figures.site_rank(doc);
                 found[*index].day = columns.days.as_ref().and_then(|days| days.first(doc));
@@ -118,7 +124,8 @@ pub(crate) fn evidence(
                         postings.seek(doc);
                     }
                     if postings.doc() == doc {
-                        found[*index].terms[nth] = term_evidence(&mut postings, &mut positions);
+                        let other_begin = columns.other_begin(doc);
+                        found[*index].terms[nth] = term_evidence(&mut postings, other_begin, &mut positions);
                     }
                 }
             }
@@ -130,9 +137,13 @@ pub(crate) fn evidence(
 }
 
 /// Reads the occurrences of a term in the current document. `positions` is a reusable buffer.
-fn term_evidence(postings: &mut SegmentPostings, positions: &mut Vec<u32>) -> TermEvidence {
-    let mut found = TermEvidence { weight: postings.term_freq(), ..TermEvidence::default() };
+fn term_evidence(postings: &mut SegmentPostings, other_begin: u32, positions: &mut Vec<u32>) -> TermEvidence {
     postings.positions(positions);
+    let all = positions.len();
+    positions.truncate(positions.partition_point(|position| *position < other_begin));
+    let other = (all - positions.len()) as u32;
+    let weight = postings.term_freq().saturating_sub(other);
+    let mut found = TermEvidence { weight, other, ..TermEvidence::default() };
     // Weighted occurrences are stored several times at one position.
     positions.dedup();
     positions.iter().for_each(|position| found.times[Zone::of_position(*position) as usize] += 1);

@@ -8,12 +8,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use foldhash::fast::FixedState;
+use pharos_core::PageType;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::query::{EnableScoring, Query as TantivyQuery};
 use tantivy::{DocId, SegmentReader, TERMINATED};
 
 use crate::IndexError;
-use crate::document::schema::{CATEGORY, FORMAT, HOST, LANG, TYPE};
+use crate::document::schema::{CATEGORY, FORMAT, HOST, LANG, TYPE, page_type_name};
 use crate::read::chain_view::{ChainView, SegmentColumns};
 use crate::read::doc_location::DocLocation;
 use crate::read::query::{PageLabel, Query};
@@ -91,6 +92,13 @@ impl FacetColumns {
             formats: NameColumn::open(reader, FORMAT)?,
             categories: NameColumn::open(reader, CATEGORY)?,
         })
+    }
+
+    /// Returns `true` for a page that consists mostly of links.
+    pub(crate) fn is_listing(&self, doc: DocId) -> bool {
+        let Some(NameColumn { column, cached: Some(names) }) = &self.types else { return false };
+        let page_type = column.term_ords(doc).next().and_then(|ord| names.get(ord as usize));
+        page_type.is_some_and(|name| **name == *page_type_name(PageType::Hub))
     }
 
     /// Returns the column of a facet, or `None` for [`Facet::Since`].

@@ -37,7 +37,9 @@ pub(crate) struct QueryPlan {
 
 impl QueryPlan {
     pub(crate) fn new(query: &Query, fields: &SchemaFields) -> Self {
-        Self::flat_and(query, fields).unwrap_or_else(|| Self::whole(query, fields))
+        Self::flat_and(query, fields)
+            .or_else(|| Self::flat_or(query, fields))
+            .unwrap_or_else(|| Self::whole(query, fields))
     }
 
     /// Translates the query as a whole, without splitting.
@@ -75,6 +77,23 @@ impl QueryPlan {
         };
         let all_of = all_of.into_iter().map(|(_, term)| term).collect();
         Some(Self { base, is_flat: true, all_of, extras, filters })
+    }
+
+    /// Splits a flat OR of terms with filters.
+    fn flat_or(query: &Query, fields: &SchemaFields) -> Option<Self> {
+        let Query::And(parts) = query else { return None };
+        let (any, conditions): (Vec<&Query>, Vec<&Query>) =
+            parts.iter().partition(|part| matches!(part, Query::Or(_)));
+        let [any] = any.as_slice() else { return None };
+        if !is_flat(any) || !conditions.iter().all(|condition| condition.is_filter()) {
+            return None;
+        }
+        let filters = conditions.into_iter().map(|condition| match condition {
+            Query::Not(not) => (false, excluded(not, fields)),
+            filter => (true, whole(filter, fields)),
+        });
+        let (base, filters) = (whole(any, fields), filters.collect());
+        Some(Self { base, is_flat: true, all_of: vec![], extras: vec![], filters })
     }
 
     /// Returns the maximum score that the extras can add.
