@@ -367,6 +367,7 @@ impl CrawlLoop {
                 self.record_unreachable(&page, obstacle.reason(), now).await?;
             }
             Some(RobotsVerdict::NotBefore(until, _)) => {
+                self.crawl.status.set_robots_retry(&robots_txt, until, now);
                 self.frontier.park(&page, self.crawl.keep_going.then_some(until));
             }
         }

@@ -32,7 +32,8 @@
 //!
 //! # Modules
 //! [`frontier`]: queues, strategies · [`politeness`]: delays, site monitor, request slots · [`fetch`]: DNS,
-//! connections, requests · [`rules`]: settings, media types, budgets, mirrors, explanation.
+//! connections, requests · [`rules`]: settings, media types, budgets, mirrors, explanation ·
+//! [`refresh`]: estimates of change rates, simulation of refresh policies.
 
 mod crawl;
 mod crawl_loop;
@@ -41,6 +42,7 @@ mod fetch_gate;
 pub mod frontier;
 mod notices;
 pub mod politeness;
+pub mod refresh;
 mod robots_cache;
 pub mod rules;
 mod setting_error;

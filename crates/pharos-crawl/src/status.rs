@@ -1,14 +1,18 @@
 //! Status of a crawl: written by the crawl loop, read by the progress line, the desk and the metrics.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
-use pharos_core::Timestamp;
 use pharos_core::config::CrawlConfig;
+use pharos_core::{PageUrl, Timestamp};
 use tokio::sync::Notify;
 
 use crate::notices::{CrawlNotice, NoticeLog, ProblemCounts};
+
+/// Maximum number of servers whose next robots.txt request is published.
+const MAX_ROBOTS_RETRIES: usize = 200;
 
 /// Counters of a running crawl, and its controls: pause, number of fetchers, settings.
 #[derive(Debug, Default)]
@@ -31,6 +35,8 @@ pub struct CrawlStatus {
     /// `true` while nothing is due, and the time of the next visit in milliseconds; 0 if there is none.
     idle: AtomicBool,
     next_visit: AtomicI64,
+    /// Time of the next request of unreachable robots.txt files.
+    robots_retries: Mutex<BTreeMap<PageUrl, Timestamp>>,
     pub(crate) changed: Notify,
 }
 
@@ -167,6 +173,24 @@ impl CrawlStatus {
     pub(crate) fn set_idle(&self, idle: bool, next_visit: Option<Timestamp>) {
         self.next_visit.store(next_visit.map_or(0, Timestamp::millis), Ordering::Relaxed);
         self.idle.store(idle, Ordering::Relaxed);
+    }
+
+    /// Publishes when an unreachable robots.txt is requested again. Pages of its server wait until then.
+    pub(crate) fn set_robots_retry(&self, robots_txt: &PageUrl, at: Timestamp, now: Timestamp) {
+        let mut retries = self.robots_retries.lock().unwrap_or_else(PoisonError::into_inner);
+        if retries.len() >= MAX_ROBOTS_RETRIES {
+            retries.retain(|_, at| *at > now);
+        }
+        if retries.len() < MAX_ROBOTS_RETRIES || retries.contains_key(robots_txt) {
+            retries.insert(robots_txt.clone(), at);
+        }
+    }
+
+    /// Returns the robots.txt files that are requested again later, with the time. Their number is limited.
+    pub fn robots_retries(&self, now: Timestamp) -> BTreeMap<String, Timestamp> {
+        let retries = self.robots_retries.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = retries.iter().filter(|(_, at)| **at > now);
+        waiting.map(|(robots_txt, at)| (robots_txt.to_string(), *at)).collect()
     }
 
     pub(crate) fn add(counter: &AtomicU64, amount: usize) {

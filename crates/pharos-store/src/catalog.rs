@@ -7,6 +7,7 @@ mod change;
 mod listing;
 mod page_entry;
 mod refresh_intervals;
+mod refresh_sample;
 mod report;
 mod sqlite;
 
@@ -17,12 +18,14 @@ use std::time::Duration;
 use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteId, SiteName, Timestamp};
 
 use crate::StoreError;
+use crate::interpret::refresh::RefreshPlan;
 pub use change::{
     ApplyResult, CatalogChange, CrawlRules, DiscoveredLink, Removal, ResponseSummary, RobotsFile,
     RobotsState, VisitOutcome,
 };
 pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 pub use refresh_intervals::RefreshIntervals;
+pub use refresh_sample::{INTERVAL_CLASSES, RefreshSample};
 pub use report::{
     CatalogCounts, DueOrder, DuePage, ListState, ListUsage, PageDetails, PageProblem, PageState, PageVersion,
     SiteCounts, SiteReport, Submission, UnsearchableCounts, Validators, current_version,
@@ -66,6 +69,26 @@ pub trait Catalog: Send + Sync {
     /// Applies refresh intervals to the pages that were scheduled with other ones, and remembers them. Returns the number
     /// of pages whose next visit changed. Pages whose interval was 0 have no next visit and stay so.
     fn set_refresh_intervals(&self, intervals: &RefreshIntervals) -> Result<u64, StoreError>;
+
+    /// Returns the plan by which visits are scheduled. Without one, pages are due at the fixed intervals of their changes.
+    fn refresh_plan(&self) -> Result<Option<RefreshPlan>, StoreError>;
+
+    /// Stores a plan for all visits from now on. Pages scheduled already follow with
+    /// [`apply_refresh_plan`](Self::apply_refresh_plan).
+    fn set_refresh_plan(&self, plan: &RefreshPlan) -> Result<(), StoreError>;
+
+    /// Applies the plan to the next `limit` pages scheduled already, and adds them to the sample. Returns `true` after the
+    /// last page; the next call then starts with the first. The catalog remembers the position. A page that is due at `now`
+    /// stays due.
+    fn apply_refresh_plan(
+        &self,
+        now: Timestamp,
+        limit: usize,
+        sample: &mut RefreshSample,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns figures about the refresh of all stored pages, reading all of them once.
+    fn refresh_sample(&self, now: Timestamp) -> Result<RefreshSample, StoreError>;
 
     /// Returns the rules of the current crawl, or `None` if no crawl was ever started.
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError>;

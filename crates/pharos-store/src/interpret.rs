@@ -281,6 +281,7 @@ fn response_changes(
         attempts: next.attempts,
         weight: weights.map_or(0, |weights| weights.page),
         links,
+        refresh: next.refresh,
         validators: validators(response),
         quarantine: summary.quarantine.clone(),
     };

@@ -5,6 +5,7 @@ use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp}
 use serde::{Deserialize, Serialize};
 
 use super::{ListUsage, Validators};
+use crate::interpret::refresh::RefreshClass;
 
 /// Rules of a crawl: scope, limits and filters. An operator's decision, recorded in the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -254,6 +255,9 @@ pub struct ResponseSummary {
     pub weight: u32,
     /// Number of links that the crawl may follow.
     pub links: u32,
+    /// Class of the page, if the refresh policy decides when it is due. The time of the next visit in the change is then
+    /// that of the fixed interval of the class.
+    pub refresh: Option<RefreshClass>,
     /// Validators for conditional requests.
     pub validators: Validators,
     /// Why the analysis of the page was abandoned, if it was.

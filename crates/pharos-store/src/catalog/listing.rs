@@ -65,7 +65,7 @@ pub struct SiteRow {
     /// `true` if the site is a mirror of another site.
     pub copy: bool,
     pub pages: u64,
-    /// Pages not yet fetched.
+    /// Pages not yet fetched, without those that are fetched from another site or with the other scheme.
     pub waiting: u64,
     /// Pages with a stored response.
     pub stored: u64,

@@ -14,6 +14,7 @@ use super::{
     CLOCK_TOLERANCE, CatalogChange, DiscoveredLink, PageDetails, PageProblem, PageState, Removal,
     ResponseSummary, Validators, VisitOutcome,
 };
+use crate::interpret::refresh::{RefreshPlan, RefreshState, SettledVisit};
 use crate::interpret::status::{StatusMeaning, is_success};
 
 /// Maximum weight of a page.
@@ -42,6 +43,8 @@ pub(super) struct PageEntry {
     /// Time of the current response, or of the deletion.
     pub(super) settled_at: Option<Timestamp>,
     pub(super) response: Option<CurrentResponse>,
+    /// Change rate and rhythm of visits.
+    pub(super) refresh: RefreshState,
 }
 
 /// The shortest known path from a seed to a page.
@@ -73,12 +76,13 @@ pub(super) struct ChangeEffect {
 
 /// Applies a change to the entry of its page, creating the entry if necessary. `new_version` is `true` if the change
 /// delivers a response that was not stored before. `content_at` is the time of the newest response that is no temporary
-/// error; only deletions need it.
+/// error; only deletions need it. `plan` decides when a visited page is due.
 pub(super) fn apply_change(
     page: &mut Option<PageEntry>,
     change: &CatalogChange,
     new_version: bool,
     content_at: Option<Timestamp>,
+    plan: &RefreshPlan,
 ) -> ChangeEffect {
     if page.as_ref().is_some_and(|page| page.state == PageState::Removed) {
         return ChangeEffect::default();
@@ -99,7 +103,7 @@ pub(super) fn apply_change(
         CatalogChange::Visited { at, outcome, next_due, .. } => {
             let page = page.get_or_insert_with(|| PageEntry::without_link(*at));
             page.visits = page.visits.saturating_add(u32::from(new_version));
-            page.apply_visit(*at, outcome, *next_due, new_version);
+            page.apply_visit(*at, outcome, *next_due, new_version, plan);
             ChangeEffect::default()
         }
         CatalogChange::Deleted { at, .. } => {
@@ -184,6 +188,7 @@ impl PageEntry {
             reason: None,
             settled_at: None,
             response: None,
+            refresh: RefreshState::default(),
         }
     }
 
@@ -279,6 +284,7 @@ impl PageEntry {
         outcome: &VisitOutcome,
         next_due: Option<Timestamp>,
         new_version: bool,
+        plan: &RefreshPlan,
     ) {
         if self.is_misdated(at, outcome) {
             self.correct_dates(at);
@@ -300,15 +306,30 @@ impl PageEntry {
                     self.schedule(next_due, response.attempts, None);
                     return;
                 }
+                let settled_before = self.settled_at;
                 let before = self.response.replace(CurrentResponse::from_summary(response));
                 let quarantine = response.quarantine.as_ref();
                 self.state = quarantine.map_or(PageState::Stored, |_| PageState::Quarantined);
                 self.settled_at = Some(at);
                 self.weight = if response.weight > 0 { response.weight.min(MAX_WEIGHT) } else { self.weight };
-                let changed = new_version && before.is_some_and(|before| is_changed(&before, response));
+                let comparable = before.filter(|before| is_comparable(before, response));
+                let changed =
+                    new_version && comparable.as_ref().is_some_and(|before| is_changed(before, response));
                 self.changes = self.changes.saturating_add(u32::from(changed));
+                let elapsed = settled_before.map(|before| at.since(before));
+                let compared = elapsed.filter(|_| new_version && comparable.is_some());
+                let fixed = next_due.map(|due| due.since(at));
+                let interval = match response.refresh {
+                    Some(class) => {
+                        let (is_new, weight) = (new_version, self.weight);
+                        let visit = SettledVisit { class, fixed, compared, changed, is_new, weight };
+                        self.refresh.after_visit(plan, &visit)
+                    }
+                    None => fixed,
+                };
                 if is_last {
-                    self.schedule(next_due, response.attempts, self.response_problem(response));
+                    let due = interval.map(|wait| at.plus(wait));
+                    self.schedule(due, response.attempts, self.response_problem(response));
                 }
             }
             VisitOutcome::Failed { reason, attempt } if is_last => {
@@ -414,15 +435,18 @@ impl PageEntry {
             validators: self.response.map(|a| a.validators).unwrap_or_default(),
             weight: self.weight,
             linked_by: self.linked_by,
+            refresh: self.refresh,
             due,
         }
     }
 }
+/// Returns `true` if both responses have a text.
+fn is_comparable(before: &CurrentResponse, now: &ResponseSummary) -> bool {
+    before.text != 0 && now.text != 0
+}
+
 /// Returns `true` if the text changed. Hashes of texts extracted by different methods are not comparable; in that
 /// case the body hashes decide.
 fn is_changed(before: &CurrentResponse, now: &ResponseSummary) -> bool {
-    if before.text == 0 || now.text == 0 {
-        return false;
-    }
     if (before.text ^ now.text) & 1 == 0 { before.text != now.text } else { before.digest != now.digest }
 }

@@ -3,6 +3,7 @@
 use pharos_core::{LibraryPosition, PageUrl, SiteName, Timestamp};
 use serde::Serialize;
 
+use crate::interpret::refresh::RefreshState;
 use crate::interpret::status::StatusMeaning;
 
 /// A page to fetch.
@@ -163,6 +164,9 @@ pub struct PageDetails {
     pub weight: u32,
     /// Number of pages that link to it, if links are counted.
     pub linked_by: u32,
+    /// Change rate and rhythm of visits.
+    #[serde(skip)]
+    pub refresh: RefreshState,
     /// Time at which the page is due.
     pub due: Option<Timestamp>,
 }
@@ -202,6 +206,8 @@ pub struct CatalogCounts {
     pub pages: u64,
     /// Pages not yet fetched.
     pub waiting: u64,
+    /// Pages that are not fetched because the same pages are fetched from another site or with the other scheme.
+    pub mirrored: u64,
     /// Pages with a stored response.
     pub stored: u64,
     /// Stored pages that are indexed.

@@ -1,4 +1,4 @@
--- Schema of the catalog, format 5. All data is derived from the library.
+-- Schema of the catalog, format 6. All data is derived from the library.
 --
 -- The tables are compact: ten million pages that were discovered and not yet visited must fit on a small disk.
 -- The views at the end are for interactive use: `SELECT * FROM known_pages WHERE site = 'www.example.org'`.
@@ -7,7 +7,7 @@
 -- 64-bit hashes are unsigned and stored bit by bit in SQLite's signed integers.
 
 CREATE TABLE meta (
-    key TEXT PRIMARY KEY,                   -- absorbed, rules, url_normaliser
+    key TEXT PRIMARY KEY,                   -- absorbed, rules, url_normaliser, refresh …
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -82,6 +82,8 @@ CREATE TABLE visits (
     modified TEXT,
     trouble INTEGER,                        -- problem of the last visit: 2 failed, 3 refused, 6 quarantined,
                                             -- 7 not found, 8 denied, 9 server error, 10 seed without content
+    rate INTEGER,                           -- change rate: shape and days of a Gamma distribution, two 32-bit floats
+    rhythm INTEGER,                         -- refresh class and state of the refresh policy
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
 

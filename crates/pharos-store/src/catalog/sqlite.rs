@@ -5,6 +5,7 @@ mod check;
 mod due;
 mod failures;
 mod migration;
+mod plan;
 mod recrawl;
 mod refresh;
 pub(super) mod replacement;
@@ -24,12 +25,13 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params}
 
 use super::{
     ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, ListState, ListUsage,
-    LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, RefreshIntervals, Removal,
-    RobotsFile, RobotsState, SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission,
+    LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, RefreshIntervals, RefreshSample,
+    Removal, RobotsFile, RobotsState, SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission,
     UnsearchableCounts,
 };
 use crate::StoreError;
 use crate::catalog::page_entry::PageEntry;
+use crate::interpret::refresh::RefreshPlan;
 use rows::{page_columns, read_page, read_url, signed};
 
 /// Page cache in KiB: of a reader, and the minimum and maximum of the writer.
@@ -146,6 +148,18 @@ impl SqliteCatalog {
         let reader = self.reader();
         let mut statement = reader.prepare_cached(sql).map_err(self.failed())?;
         statement.query_map(values, read).and_then(Iterator::collect).map_err(self.failed())
+    }
+
+    /// Runs a change of the catalog in a transaction.
+    fn write<T>(&self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let Some(writer) = &self.writer else {
+            return Err(StoreError::Catalog("the catalog is open for reading only".into()));
+        };
+        let mut writer = writer.lock();
+        let transaction = writer.transaction().map_err(self.failed())?;
+        let result = change(&transaction).map_err(self.failed())?;
+        transaction.commit().map_err(self.failed())?;
+        Ok(result)
     }
 
     /// Returns the row number of a site in this database.
@@ -308,14 +322,31 @@ impl Catalog for SqliteCatalog {
     }
 
     fn set_refresh_intervals(&self, intervals: &RefreshIntervals) -> Result<u64, StoreError> {
-        let Some(writer) = &self.writer else {
-            return Err(StoreError::Catalog("the catalog is open for reading only".into()));
-        };
-        let mut writer = writer.lock();
-        let transaction = writer.transaction().map_err(self.failed())?;
-        let pages = refresh::set_intervals(&transaction, intervals).map_err(self.failed())?;
-        transaction.commit().map_err(self.failed())?;
-        Ok(pages)
+        self.write(|connection| refresh::set_intervals(connection, intervals))
+    }
+
+    fn refresh_plan(&self) -> Result<Option<RefreshPlan>, StoreError> {
+        plan::read_plan(&self.reader()).map_err(self.failed())
+    }
+
+    fn set_refresh_plan(&self, new: &RefreshPlan) -> Result<(), StoreError> {
+        self.write(|connection| plan::write_plan(connection, new))
+    }
+
+    fn apply_refresh_plan(
+        &self,
+        now: Timestamp,
+        limit: usize,
+        sample: &mut RefreshSample,
+    ) -> Result<bool, StoreError> {
+        self.write(|connection| plan::apply_plan(connection, now, sql_limit(limit), sample))
+    }
+
+    fn refresh_sample(&self, now: Timestamp) -> Result<RefreshSample, StoreError> {
+        // A separate connection, because reading all pages takes long and must not block other readers.
+        let connection = connect_reader(&self.path)?;
+        migration::prepare_reader(&self.path, &connection)?;
+        plan::read_sample(&connection, now).map_err(self.failed())
     }
 
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError> {
@@ -579,19 +610,23 @@ impl Catalog for SqliteCatalog {
 
     fn counts(&self) -> Result<CatalogCounts, StoreError> {
         let counts = self.query_one(
-            "SELECT count(*), sum(pages), sum(stored), sum(indexable), sum(failed), sum(refused), sum(deleted),
-                 count(visited_at), count(iif(refused > 0 AND stored = 0, 1, NULL))
-             FROM sites WHERE removed = 0 HAVING count(*) > 0",
+            concat!(
+                "SELECT count(*), sum(pages), sum(stored), sum(indexable), sum(failed), sum(refused), sum(deleted),
+                     count(visited_at), count(iif(refused > 0 AND stored = 0, 1, NULL)), sum(",
+                sites::mirrored_count!(),
+                ") FROM sites WHERE removed = 0 HAVING count(*) > 0"
+            ),
             [],
             |r| {
                 let (pages, stored, failed): (u64, u64, u64) = (r.get(1)?, r.get(2)?, r.get(4)?);
-                let (refused, deleted): (u64, u64) = (r.get(5)?, r.get(6)?);
+                let (refused, deleted, mirrored): (u64, u64, u64) = (r.get(5)?, r.get(6)?, r.get(9)?);
                 Ok(CatalogCounts {
                     sites: r.get(0)?,
                     sites_visited: r.get(7)?,
                     sites_refused: r.get(8)?,
                     pages,
-                    waiting: pages.saturating_sub(stored + failed + refused + deleted),
+                    waiting: pages.saturating_sub(stored + failed + refused + deleted + mirrored),
+                    mirrored,
                     stored,
                     indexable: r.get(3)?,
                     failed,

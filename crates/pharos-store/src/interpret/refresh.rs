@@ -1,23 +1,32 @@
 //! Refresh policies (网页重访策略): when a stored page is visited again.
 //!
-//! The policy is consulted after every conclusive visit. The uniform policy is implemented; policies that learn the
-//! change rate of a page can implement the same trait.
+//! The policy is consulted after every conclusive visit.
 
-mod uniform;
-
-use std::time::Duration;
+mod change_history;
+mod control;
+mod demand;
+mod fixed_intervals;
+mod insertion;
+mod plan;
+mod policy;
+mod state;
 
 use pharos_core::PageUrl;
 use pharos_core::config::CrawlConfig;
 
 use super::status::StatusMeaning;
-pub(crate) use uniform::UniformPolicy;
+pub use change_history::{ChangeHistory, MAX_RATE, MIN_RATE, RatePrior};
+pub use control::{VisitControl, VisitRhythm, new_link_share};
+pub use demand::{DemandHistogram, IntervalBounds, MAX_WEIGHT, MIN_WEIGHT};
+pub(crate) use fixed_intervals::FixedIntervals;
+pub use insertion::{inserted_share, inserted_visit, total_wait};
+pub use plan::{RefreshPlan, RefreshSettings};
+pub use policy::{Demand, Freshness, Harmonic, Lag, Proportional, RefreshPolicy, Uniform, policy_by_name};
+pub use state::RefreshState;
+pub(crate) use state::SettledVisit;
 
-/// Chooses the interval between two visits.
-pub(crate) trait RefreshPolicy {
-    /// Returns the wait until the next visit, or `None` for never.
-    fn interval(&self, visit: &ConclusiveVisit) -> Option<Duration>;
-}
+/// Weight of the prior of a change rate, in changes.
+pub const PRIOR_STRENGTH: f64 = 0.3;
 
 /// A conclusive visit.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +56,9 @@ impl RefreshClass {
     }
 }
 
-/// Returns the configured policy.
-pub(crate) fn policy(config: &CrawlConfig) -> impl RefreshPolicy {
-    UniformPolicy {
+/// Returns the configured intervals.
+pub(crate) fn fixed_intervals(config: &CrawlConfig) -> FixedIntervals {
+    FixedIntervals {
         home: config.refresh_home,
         hub: config.refresh_hub,
         feed: config.refresh_feed,

@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use pharos_core::config::CrawlConfig;
 use pharos_core::{BackOff, Timestamp};
 
-use super::refresh::{self, ConclusiveVisit, RefreshClass, RefreshPolicy as _};
+use super::refresh::{self, ConclusiveVisit, RefreshClass};
 use super::status::StatusMeaning;
 use crate::{LibraryRecord, RawResponse};
 
@@ -23,6 +23,8 @@ pub(super) struct NextVisit {
     pub(super) attempts: u32,
     /// Back-off of the whole site.
     pub(super) site_back_off: Option<Duration>,
+    /// Class of the page, if the refresh policy decides when it is due. `due` is then the fixed interval of the class.
+    pub(super) refresh: Option<RefreshClass>,
 }
 
 /// Returns the schedule after a response.
@@ -46,16 +48,22 @@ pub(super) fn schedule_next_visit(
             let due = due.map(|due| requested.map_or(due, |wait| due.max(record.at.plus(wait))));
             let is_requested =
                 meaning == StatusMeaning::RateLimited || response.header("Retry-After").is_some();
-            NextVisit { due, attempts: attempt, site_back_off: requested.filter(|_| is_requested) }
+            NextVisit {
+                due,
+                attempts: attempt,
+                site_back_off: requested.filter(|_| is_requested),
+                refresh: None,
+            }
         }
         // A missing page is fetched once more before it counts as gone, if it existed before.
         _ if meaning.is_absent() && !meaning.settles(record.is_refetch) => {
-            NextVisit { due: Some(record.at.plus(config.gone_after)), attempts: 1, site_back_off: None }
+            NextVisit { due: Some(record.at.plus(config.gone_after)), attempts: 1, ..NextVisit::default() }
         }
         _ if meaning.is_absent() => NextVisit::default(),
         _ => {
-            let interval = refresh::policy(config).interval(&ConclusiveVisit { class, meaning });
-            NextVisit { due: interval.map(|wait| record.at.plus(wait)), ..NextVisit::default() }
+            let interval = refresh::fixed_intervals(config).interval(&ConclusiveVisit { class, meaning });
+            let refresh = (meaning == StatusMeaning::Content).then_some(class);
+            NextVisit { due: interval.map(|wait| record.at.plus(wait)), refresh, ..NextVisit::default() }
         }
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn sites_are_filtered_and_sorted(path: &Path, open: Open<'_>) {
         (None, &["alpha", "beta", "copy", "delta", "gamma", "removed", "xn--fiqs8s"][..]),
         (Some(SiteState::Seed), &["alpha"]),
         (Some(SiteState::Found), &["beta", "copy", "delta", "gamma", "xn--fiqs8s"]),
-        (Some(SiteState::Waiting), &["alpha", "copy", "xn--fiqs8s"]),
+        (Some(SiteState::Waiting), &["alpha", "xn--fiqs8s"]),
         (Some(SiteState::Failing), &["beta"]),
         (Some(SiteState::Refused), &["gamma"]),
         (Some(SiteState::BackingOff), &["delta"]),
@@ -85,7 +85,7 @@ pub(crate) fn sites_are_filtered_and_sorted(path: &Path, open: Open<'_>) {
         (SiteOrder::Pages, &["alpha", "beta", "delta", "copy"][..]),
         (SiteOrder::Stored, &["alpha", "delta", "beta", "copy"]),
         (SiteOrder::Failed, &["beta", "alpha", "copy", "delta"]),
-        (SiteOrder::Waiting, &["alpha", "copy", "xn--fiqs8s", "beta"]),
+        (SiteOrder::Waiting, &["alpha", "xn--fiqs8s", "beta", "copy"]),
         (SiteOrder::Visited, &["delta", "beta", "alpha", "copy"]),
     ] {
         assert_eq!(names(&wanting(None, order)).0[..4], *first, "{order:?}");
@@ -119,6 +119,31 @@ pub(crate) fn sites_are_filtered_and_sorted(path: &Path, open: Open<'_>) {
     };
     assert_eq!(catalog.site_row(delta.id()).unwrap(), Some(expected));
     assert_eq!(catalog.site_row(at_site("unknown.example", "/").site().id()).unwrap(), None);
+}
+
+pub(crate) fn pages_under_the_other_scheme_do_not_wait(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let url = |address: &str| PageUrl::parse(address).unwrap();
+    let found = |address: &str| CatalogChange::Found(DiscoveredLink::new(url(address), 1, at(1)));
+    let of = url("https://twin.example/");
+    let changes = [
+        found("http://twin.example/a"),
+        found("http://twin.example/b"),
+        found("https://twin.example/b"),
+        found("http://copy.example/c"),
+        CatalogChange::Alias { home: url("http://twin.example/"), of: of.clone() },
+        CatalogChange::Alias { home: url("http://copy.example/"), of },
+    ];
+    catalog.apply(&changes, &position(1).into()).unwrap();
+    // Found after the comparison of both schemes.
+    catalog.apply(&[found("http://twin.example/late")], &position(2).into()).unwrap();
+    let row = |host: &str| catalog.site_row(at_site(host, "/").site().id()).unwrap().unwrap();
+    // Waiting are /a, /b and /c under https.
+    assert_eq!((row("twin.example").waiting, row("copy.example").waiting), (3, 0));
+    let counts = catalog.counts().unwrap();
+    assert_eq!((counts.pages, counts.waiting, counts.mirrored), (7, 3, 4));
+    let waiting = catalog.list_sites(&wanting(Some(SiteState::Waiting), SiteOrder::Name)).unwrap();
+    assert_eq!(waiting.total, 1);
 }
 
 fn places(failures: &[PageFailure]) -> Vec<String> {

@@ -6,6 +6,7 @@ mod desk;
 mod everything;
 mod properties;
 mod recrawl;
+mod refresh;
 mod removal;
 mod scheduling;
 
@@ -23,12 +24,16 @@ use pharos_store::catalog::{
 
 use desk::{
     a_seed_that_leads_nowhere_is_a_problem, any_page_can_be_a_fetch_task, error_responses_are_problems,
-    failures_are_paged_to_the_end, failures_come_newest_first, quarantined_pages_are_stored_and_listed,
-    sites_are_filtered_and_sorted,
+    failures_are_paged_to_the_end, failures_come_newest_first, pages_under_the_other_scheme_do_not_wait,
+    quarantined_pages_are_stored_and_listed, sites_are_filtered_and_sorted,
 };
 use everything::everything;
 use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_order};
 use recrawl::{a_page_can_be_recrawled, a_site_can_be_recrawled};
+use refresh::{
+    a_plan_is_applied_to_scheduled_pages_in_batches, a_plan_schedules_by_learned_change_rates,
+    wrong_clocks_have_a_bounded_effect_on_change_rates,
+};
 use removal::{
     a_deletion_before_a_temporary_error_holds, a_removed_page_stays_removed, a_removed_site_stays_removed,
     deleted_pages_return_with_a_later_response,
@@ -77,6 +82,7 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         back_offs_are_respected,
         pages_dated_in_the_future_are_due,
         mirrors_are_not_fetched,
+        pages_under_the_other_scheme_do_not_wait,
         links_to_a_page_add_to_its_weight,
         submissions_wait_for_a_decision,
         sites_are_filtered_and_sorted,
@@ -88,6 +94,9 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         a_seed_that_leads_nowhere_is_a_problem,
         a_page_can_be_recrawled,
         a_site_can_be_recrawled,
+        a_plan_schedules_by_learned_change_rates,
+        a_plan_is_applied_to_scheduled_pages_in_batches,
+        wrong_clocks_have_a_bounded_effect_on_change_rates,
     ] {
         let dir = tempfile::tempdir().unwrap();
         check(&dir.path().join("catalog"), open);

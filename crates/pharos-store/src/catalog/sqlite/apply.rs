@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use pharos_core::{LibraryPosition, PageId, PageUrl, SiteId, SiteName, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
+use super::plan::read_plan;
 use super::recrawl::recrawl_site;
 use super::rows::{page_columns, problem_number, read_page, signed, state_number};
 use crate::catalog::page_entry::{self, PageEntry};
@@ -16,6 +17,7 @@ use crate::catalog::{
     ApplyResult, CatalogChange, DiscoveredLink, ListUsage, PageState, Removal, RobotsFile, RobotsState,
     VisitOutcome,
 };
+use crate::interpret::refresh::RefreshPlan;
 
 /// Applies all changes within the caller's transaction.
 pub(super) fn apply_changes(
@@ -132,6 +134,7 @@ struct ChangeBatch<'c> {
     insert_page: CachedStatement<'c>,
     update_path: CachedStatement<'c>,
     update_weight: CachedStatement<'c>,
+    plan: RefreshPlan,
 }
 
 impl<'c> ChangeBatch<'c> {
@@ -158,6 +161,7 @@ impl<'c> ChangeBatch<'c> {
             update_weight: connection.prepare_cached(
                 "UPDATE pages SET weight = ?3, linked_by = ?4 WHERE site = ?1 AND page = ?2",
             )?,
+            plan: read_plan(connection)?.unwrap_or_default(),
         })
     }
 
@@ -331,7 +335,7 @@ impl<'c> ChangeBatch<'c> {
                 CatalogChange::Deleted { .. } => self.content_at(entry)?,
                 _ => None,
             };
-            let effect = page_entry::apply_change(&mut now, change, new_version, content_at);
+            let effect = page_entry::apply_change(&mut now, change, new_version, content_at, &self.plan);
             self.sites[entry.slot].due |= effect.due;
             if let CatalogChange::Found(found) = change
                 && effect.new
@@ -569,10 +573,12 @@ impl<'c> ChangeBatch<'c> {
             }
         } else if page.visited_at.is_some() || page.settled_at.is_some() {
             let response = page.response.as_ref();
+            let (rate, rhythm) = page.refresh.to_columns();
             self.connection
                 .prepare_cached(
                     "INSERT OR REPLACE INTO visits
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+                         ?17, ?18)",
                 )?
                 .execute(params![
                     entry.site,
@@ -591,6 +597,8 @@ impl<'c> ChangeBatch<'c> {
                     response.and_then(|a| a.validators.etag.as_ref()),
                     response.and_then(|a| a.validators.last_modified.as_ref()),
                     page.problem.map(problem_number),
+                    rate,
+                    rhythm,
                 ])?;
         }
         Ok(())

@@ -16,7 +16,7 @@ const SCHEMA: &str = include_str!("../schema.sql");
 const VIEWS: &str = "-- Views for interactive use.\n";
 
 /// Format version described by [`SCHEMA`], stored as `user_version`.
-const CURRENT_FORMAT: u32 = 5;
+const CURRENT_FORMAT: u32 = 6;
 
 /// Returns the format version of a file, or 0 if it is empty. Newer formats are an error.
 pub(super) fn read_format(path: &Path, connection: &Connection) -> Result<u32, StoreError> {
@@ -77,6 +77,11 @@ fn migrate_from_4(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(SCHEMA.split_once(VIEWS).map_or("", |(_, views)| views))
 }
 
+/// Migration from format 5. Format 6 stores the change rate of each page. Rates are learned from the next visits on.
+const FROM_5: &str = "
+    ALTER TABLE visits ADD COLUMN rate INTEGER;
+    ALTER TABLE visits ADD COLUMN rhythm INTEGER;";
+
 /// The table of list limits, which files of format 5 may lack. Readers do not use it, so that the format stays the same.
 const LISTS: &str = "
     CREATE TABLE IF NOT EXISTS lists (
@@ -100,21 +105,24 @@ fn complete(connection: &Connection) -> rusqlite::Result<()> {
     if connection.prepare(sql)?.exists([])? { Ok(()) } else { connection.execute_batch(PROBLEMS) }
 }
 
-/// Prepares a read-only connection: a file of format 4 is read as if it were migrated. Returns `false` for other formats
+/// Prepares a read-only connection: files of formats 4 and 5 are read as if they were migrated. Returns `false` for other formats
 /// that are not current.
 pub(super) fn prepare_reader(path: &Path, connection: &Connection) -> Result<bool, StoreError> {
     let failed = |e| sql_error(path, e);
     if is_current(path, connection)? {
         return Ok(true);
     }
-    let is_readable = read_format(path, connection)? == 4
-        && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION;
+    let found = read_format(path, connection)?;
+    let is_readable =
+        matches!(found, 4 | 5) && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION;
     if is_readable {
         // A temporary view hides the table of the same name.
-        let view = format!(
-            "CREATE TEMP VIEW versions AS SELECT v.*, {INCONCLUSIVE} AS inconclusive FROM main.versions v"
+        let rates = "CREATE TEMP VIEW visits AS SELECT v.*, NULL AS rate, NULL AS rhythm FROM main.visits v;";
+        let versions = format!(
+            "CREATE TEMP VIEW versions AS SELECT v.*, {INCONCLUSIVE} AS inconclusive FROM main.versions v;"
         );
-        connection.execute_batch(&view).map_err(failed)?;
+        let views = if found == 4 { format!("{rates}{versions}") } else { rates.into() };
+        connection.execute_batch(&views).map_err(failed)?;
     }
     Ok(is_readable)
 }
@@ -131,13 +139,16 @@ pub(super) fn migrate(path: &Path, connection: &mut Connection) -> Result<(), St
         complete(&transaction).map_err(failed)?;
         return transaction.commit().map_err(failed);
     }
-    if matches!(found, 3 | 4) && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION {
+    if matches!(found, 3..=5) && normaliser_version(connection).map_err(failed)? == NORMALISER_VERSION {
         info!(path = %path.display(), "migrating the catalog to the current format");
         let transaction = connection.transaction().map_err(failed)?;
         if found == 3 {
             transaction.execute_batch(FROM_3).map_err(failed)?;
         }
-        migrate_from_4(&transaction).map_err(failed)?;
+        if found < 5 {
+            migrate_from_4(&transaction).map_err(failed)?;
+        }
+        transaction.execute_batch(FROM_5).map_err(failed)?;
         complete(&transaction).map_err(failed)?;
         transaction.pragma_update(None, "user_version", CURRENT_FORMAT).map_err(failed)?;
         return transaction.commit().map_err(failed);
@@ -356,6 +367,7 @@ mod tests {
             }
             let connection = Connection::open(&path).unwrap();
             connection.execute_batch("ALTER TABLE versions DROP COLUMN inconclusive").unwrap();
+            drop_rates(&connection);
             connection.pragma_update(None, "user_version", 4).unwrap();
         }
         let reader = SqliteCatalog::open_reader(&path).unwrap().unwrap();
@@ -366,6 +378,49 @@ mod tests {
         let settled: Vec<u16> = versions.iter().filter(|v| !v.inconclusive).map(|v| v.status).collect();
         assert_eq!(versions.iter().map(|v| v.status).collect::<Vec<_>>(), statuses);
         assert_eq!(settled, [200, 404, 200, 410]);
+    }
+
+    /// Removes the columns that format 6 added.
+    fn drop_rates(connection: &Connection) {
+        connection
+            .execute_batch("ALTER TABLE visits DROP COLUMN rate; ALTER TABLE visits DROP COLUMN rhythm")
+            .unwrap();
+    }
+
+    #[test]
+    fn a_catalog_of_format_5_is_read_and_migrated() {
+        let dir = tempfile::tempdir().unwrap();
+        let (new, old) = (dir.path().join("new.db"), dir.path().join("old.db"));
+        let url = PageUrl::parse("http://example.org/").unwrap();
+        let response = ResponseSummary {
+            status: 200,
+            position: LibraryPosition::new(1, 2),
+            ..ResponseSummary::default()
+        };
+        let visited = CatalogChange::Visited {
+            url: url.clone(),
+            at: Timestamp::from_millis(5),
+            outcome: VisitOutcome::Responded(response),
+            next_due: Some(Timestamp::from_millis(90)),
+        };
+        for path in [&new, &old] {
+            let catalog = SqliteCatalog::open_writer(path).unwrap();
+            catalog.apply(std::slice::from_ref(&visited), &LibraryPosition::new(1, 9).into()).unwrap();
+        }
+        {
+            let connection = Connection::open(&old).unwrap();
+            drop_rates(&connection);
+            connection.pragma_update(None, "user_version", 5).unwrap();
+        }
+        let reader = SqliteCatalog::open_reader(&old).unwrap().unwrap();
+        let page = reader.page(url.id()).unwrap();
+        assert_eq!(reader.refresh_sample(Timestamp::EPOCH).unwrap().pages(), 1, "a reader does not migrate");
+        drop(reader);
+        let catalog = SqliteCatalog::open_writer(&old).unwrap();
+        assert_eq!(catalog.page(url.id()).unwrap(), page);
+        assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+        drop(catalog);
+        assert_eq!(shape(&old), shape(&new));
     }
 
     #[test]

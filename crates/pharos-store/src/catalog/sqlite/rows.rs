@@ -6,13 +6,15 @@ use rusqlite::{Row, types::Type};
 use crate::StoreError;
 use crate::catalog::page_entry::{CurrentResponse, DiscoveryPath, PageEntry};
 use crate::catalog::{PageProblem, PageState, Validators};
+use crate::interpret::refresh::RefreshState;
 
 /// Columns read by [`read_page`], from `pages p LEFT JOIN visits v`.
 macro_rules! page_columns {
     () => {
         "p.state, p.depth, p.hops, p.origin, p.anchor, p.found_at, p.due, v.visited_at, coalesce(v.visits, 0), \
          coalesce(v.attempts, 0), v.reason, v.settled_at, v.status, v.position, v.digest, v.indexable, p.weight, \
-         p.linked_by, coalesce(v.changes, 0), coalesce(v.text, 0), v.etag, v.modified, v.trouble"
+         p.linked_by, coalesce(v.changes, 0), coalesce(v.text, 0), v.etag, v.modified, v.trouble, \
+         v.rate, v.rhythm"
     };
 }
 pub(super) use page_columns;
@@ -56,6 +58,7 @@ pub(super) fn read_page(row: &Row<'_>, first: usize) -> rusqlite::Result<PageEnt
         reason: row.get(first + 10)?,
         settled_at: moment(11)?,
         response,
+        refresh: RefreshState::from_columns(row.get(first + 23)?, row.get(first + 24)?),
     })
 }
 

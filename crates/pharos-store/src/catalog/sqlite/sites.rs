@@ -8,10 +8,20 @@ use super::{SqliteCatalog, sql_limit};
 use crate::StoreError;
 use crate::catalog::{SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 
-/// SQL expression for the number of waiting pages of a site.
+/// SQL expression for the number of waiting pages of a site that are not fetched, because the same pages are fetched under
+/// another site name or the other scheme.
+macro_rules! mirrored_count {
+    () => {
+        "iif(alias = 0, 0, (SELECT count(*) FROM pages p
+             WHERE p.site = sites.site AND p.state = 0 AND (sites.alias >> p.https) & 1 = 1))"
+    };
+}
+pub(super) use mirrored_count;
+
+/// SQL expression for the number of pages of a site that wait for their first visit.
 macro_rules! waiting_count {
     () => {
-        "pages - stored - failed - refused - deleted"
+        concat!("(pages - stored - failed - refused - deleted - ", mirrored_count!(), ")")
     };
 }
 

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use super::{ConclusiveVisit, RefreshClass, RefreshPolicy, StatusMeaning};
+use super::{ConclusiveVisit, RefreshClass, StatusMeaning};
 
 /// Intervals by page class; zero means never.
-pub(crate) struct UniformPolicy {
+pub(crate) struct FixedIntervals {
     pub(crate) home: Duration,
     pub(crate) hub: Duration,
     pub(crate) feed: Duration,
@@ -17,8 +17,9 @@ pub(crate) struct UniformPolicy {
     pub(crate) shortest: Duration,
 }
 
-impl RefreshPolicy for UniformPolicy {
-    fn interval(&self, visit: &ConclusiveVisit) -> Option<Duration> {
+impl FixedIntervals {
+    /// Returns the wait until the next visit, or `None` for never.
+    pub(crate) fn interval(&self, visit: &ConclusiveVisit) -> Option<Duration> {
         let interval = match visit.class {
             // Redirects and error pages use the interval of ordinary pages.
             _ if visit.meaning != StatusMeaning::Content => self.page,
@@ -38,7 +39,7 @@ mod tests {
     #[test]
     fn each_kind_has_its_interval_within_the_highest_frequency() {
         let days = |n: u64| Duration::from_secs(n * 86_400);
-        let policy = UniformPolicy {
+        let policy = FixedIntervals {
             home: days(1),
             hub: days(2),
             feed: Duration::from_secs(60),
@@ -55,7 +56,7 @@ mod tests {
         assert_eq!(interval(200, RefreshClass::Feed), Some(days(1)), "never more often than allowed");
         assert_eq!(interval(200, RefreshClass::Page), Some(days(7)));
         assert_eq!(interval(301, RefreshClass::Home), Some(days(7)));
-        let never = UniformPolicy { page: Duration::ZERO, ..policy };
+        let never = FixedIntervals { page: Duration::ZERO, ..policy };
         assert_eq!(never.interval(&visit(200, RefreshClass::Page)), None);
     }
 }
