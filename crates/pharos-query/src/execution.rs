@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use pharos_core::config::ScoreWeights;
-use pharos_core::{PageId, PageUrl, SiteId};
+use pharos_core::{PageId, PageUrl};
 use pharos_index::read::facets::FacetCount;
 use pharos_index::{Candidate, Facet, IndexError, PageLabel, Query, StoredPage};
 use pharos_mining::CacheUse;
@@ -20,7 +20,7 @@ use crate::rank::Ranker;
 use crate::rank::combine::ScoreParts;
 use crate::request::{QueryKey, SearchRequest};
 use crate::response::{FacetValue, HitExplanation, QueryExplanation, SearchHit, SearchResponse};
-use crate::retrieval::arrange::arrange;
+use crate::retrieval::arrange::{RankedResult, arrange};
 use crate::retrieval::fold::{DuplicateFolder, FoldedResult};
 use crate::retrieval::retriever::{COUNT_LIMIT, RankedResults, RetrievalQuery, Retriever};
 use crate::snippet::highlight::{Marker, mark_html};
@@ -59,6 +59,12 @@ impl QueryExecution<'_> {
                 let stage = StageTimer::start();
                 let list = Arc::new(self.build_list(&found)?);
                 stage.stop("arrange");
+                if list.partial_total > 0
+                    && let Some(query) = &list.index_query
+                {
+                    // A later count could not distinguish partial matches from other pages.
+                    let _ = list.facets.set(self.count_facets(query, found.all.as_deref())?);
+                }
                 // An explained list may be a preview, which no other page must continue.
                 if !self.request.explain {
                     self.caches.result_lists.insert(self.list_key(&response.generation), Arc::clone(&list));
@@ -69,11 +75,12 @@ impl QueryExecution<'_> {
         response.generation.clone_from(&list.state.generation);
         (response.total, response.total_is_exact) = (list.total, list.total_is_exact);
         (response.partial, response.relaxed, response.kind) = (list.is_partial, list.is_relaxed, list.kind);
+        response.partial_total = list.partial_total;
         response.last_page = Some(list.results.len().div_ceil(self.size));
         let first = (response.page - 1).saturating_mul(self.size);
         let shown = list.results.get(first..).unwrap_or_default();
         let stage = StageTimer::start();
-        let shown = self.fill_hits(&shown[..shown.len().min(self.size)], response)?;
+        let shown = self.fill_hits(&shown[..shown.len().min(self.size)], &list.words, response)?;
         self.add_sitelinks(response)?;
         stage.stop("show");
         if let Some(found) = found.as_ref().filter(|_| self.request.explain) {
@@ -142,12 +149,11 @@ impl QueryExecution<'_> {
 
     /// Folds duplicates and arranges the results on pages.
     fn build_list(&self, found: &RankedResults) -> Result<ResultList, IndexError> {
-        let candidates: Vec<Candidate> = found.results.iter().map(|scored| scored.candidate).collect();
         let results = if self.request.options.all {
-            candidates.into_iter().map(FoldedResult::single).collect()
+            found.results.iter().map(FoldedResult::single).collect()
         } else {
-            let mut fold = DuplicateFolder::default();
-            fold.add(&candidates, self.retriever.view)?;
+            let mut fold = DuplicateFolder::new(self.retriever.view);
+            fold.add(&found.results)?;
             fold.finish()
         };
         let pins = self.pinned_results()?;
@@ -156,12 +162,17 @@ impl QueryExecution<'_> {
         let added = pins.iter().filter(|pin| !is_found(pin)).count() as u64;
         let results: Vec<FoldedResult> =
             results.into_iter().filter(|folded: &FoldedResult| !is_pinned(folded.shown_page.page)).collect();
-        let sites: Vec<SiteId> = results.iter().map(|folded| folded.shown_page.page.site()).collect();
+        let ranked = results.iter().map(|folded| RankedResult {
+            site: folded.shown_page.page.site(),
+            score: folded.score,
+            is_listing: folded.traits.is_listing,
+        });
+        let ranked: Vec<RankedResult> = ranked.collect();
         let options = self.request.options;
         let in_order = options.all || options.newest_first || self.expression.names_sites();
         let per_site = if in_order { 0 } else { self.retriever.query.per_site };
         let first_room = self.size - pins.len() % self.size;
-        let placed = arrange(&sites, first_room, self.size, per_site).into_iter().map(|place| {
+        let placed = arrange(&ranked, first_room, self.size, per_site).into_iter().map(|place| {
             let folded = &results[place.rank];
             ListedResult {
                 page: folded.shown_page.page,
@@ -170,12 +181,15 @@ impl QueryExecution<'_> {
                 indented: place.indented,
                 more_from_site: place.more,
                 is_pinned: false,
+                missing: folded.traits.missing,
             }
         });
         Ok(ResultList {
             results: pins.iter().copied().chain(placed).collect(),
             total: found.total.saturating_add(added),
             total_is_exact: found.total_is_exact,
+            partial_total: found.partial_total,
+            words: found.query_words.words.iter().map(|word| word.word.clone()).collect(),
             is_partial: found.is_partial,
             is_relaxed: found.is_relaxed,
             kind: found.kind,
@@ -204,6 +218,7 @@ impl QueryExecution<'_> {
             indented: false,
             more_from_site: 0,
             is_pinned: true,
+            missing: 0,
         });
         Ok(listed.collect())
     }
@@ -212,6 +227,7 @@ impl QueryExecution<'_> {
     fn fill_hits(
         &self,
         shown: &[ListedResult],
+        query_words: &[String],
         response: &mut SearchResponse,
     ) -> Result<Vec<Candidate>, IndexError> {
         let view = self.retriever.view;
@@ -222,8 +238,16 @@ impl QueryExecution<'_> {
         let candidates: Vec<Candidate> = existing.iter().map(|(candidate, _)| *candidate).collect();
         let words = Marker::new(self.expression.words().iter().map(String::as_str));
         let stored = view.stored(&candidates)?;
-        response.hits =
-            existing.iter().zip(stored).map(|((_, listed), page)| build_hit(page, listed, &words)).collect();
+        let hits = existing.iter().zip(stored).map(|((_, listed), page)| {
+            let missing =
+                query_words.iter().zip(0..u64::BITS).filter(|(_, nth)| listed.missing >> nth & 1 == 1);
+            let missing = missing.map(|(word, _)| word.clone()).collect();
+            SearchHit { missing, ..build_hit(page, listed, &words) }
+        });
+        response.hits = hits.collect();
+        if response.hits.iter().all(|hit| hit.missing.is_empty()) {
+            response.exact_query = None;
+        }
         Ok(candidates)
     }
 
@@ -240,6 +264,7 @@ impl QueryExecution<'_> {
             maxima: self.retriever.view.maxima(),
             shape: &found.shape,
             today: self.retriever.today,
+            lowers_listings: !self.expression.names_sites(),
         };
         let weights = ranker.weights(found.kind);
         response.explanation = Some(QueryExplanation {
@@ -316,6 +341,7 @@ fn build_hit(stored: StoredPage, listed: &ListedResult, words: &Marker) -> Searc
         date: fields.date,
         lang: fields.lang,
         category: fields.category,
+        breadcrumbs: fields.breadcrumbs,
         format: fields.format,
         score: listed.score,
         duplicates: listed.duplicates,
@@ -325,6 +351,7 @@ fn build_hit(stored: StoredPage, listed: &ListedResult, words: &Marker) -> Searc
         cached_url: fields.archive.then(|| format!("/snapshot/{page}")),
         url: fields.url,
         sitelinks: Vec::new(),
+        missing: Vec::new(),
         explanation: None,
     }
 }

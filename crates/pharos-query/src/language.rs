@@ -3,5 +3,6 @@
 pub(crate) mod expression;
 pub mod filters;
 pub mod intent;
+pub(crate) mod optional_words;
 pub(crate) mod parse;
 pub(crate) mod term;

@@ -140,6 +140,16 @@ impl Learner {
     }
 }
 
+impl Learner {
+    /// Passes the words of queries that led to pages to the ranking. The last build has updated them.
+    pub(crate) fn load_click_words(&self) {
+        match self.state.logs.click_words() {
+            Ok(words) => self.processor.set_click_words(words),
+            Err(error) => tracing::warn!(%error, "cannot read the clicks of days"),
+        }
+    }
+}
+
 /// The place of the models, and the settings of suggestions.
 #[derive(Clone)]
 pub(crate) struct SuggestionModels {
@@ -255,6 +265,7 @@ impl LogFollower {
         let Learner { processor, state, .. } = &self.learner;
         let history = processor.view()?.history().map(String::from);
         if history != self.history {
+            self.learner.load_click_words();
             let queries = state.with_statistics(|statistics| statistics.frequent(WARM_UP_QUERIES));
             let count = processor.warm(queries.iter().map(String::as_str))?;
             tracing::debug!(queries = count, "warmed up a new history");

@@ -9,10 +9,11 @@ use pharos_core::config::{Config, CorrectConfig, QueryConfig, RankConfig};
 use pharos_core::{Clock, PageId, PageUrl, SystemClock};
 use pharos_index::{Index, IndexError, IndexView, ResultFields, StoredPage};
 use pharos_mining::CacheUse;
+use pharos_mining::clicks::click_words::ClickWords;
 use pharos_text::Analyser;
 use thiserror::Error;
 
-use crate::assist::correction::Corrector;
+use crate::assist::correction::{Corrector, is_certain};
 use crate::assist::suggestion_sources::SuggestionSources;
 use crate::cache::responses::ResponseKey;
 use crate::cache::{QueryCaches, ResponseState, record_lookup};
@@ -29,6 +30,12 @@ use crate::request::{QueryKey, ResultOptions, SearchRequest};
 use crate::response::{IndexedPage, SearchResponse};
 use crate::retrieval::retriever::{COUNT_LIMIT, RetrievalQuery, Retriever};
 use crate::stage_timer::StageTimer;
+
+/// Number of results from which a query is not corrected.
+const MAX_CORRECTED_RESULTS: u64 = 200;
+
+/// A certain correction of a query with enough results has this many times as many results.
+const MORE_RESULTS: u64 = 10;
 
 /// An error of a search.
 #[derive(Debug, Error)]
@@ -151,10 +158,14 @@ impl QueryProcessor {
         self.clicks.store(Arc::new(clicks));
     }
 
+    /// Replaces the words of queries that led to pages.
+    pub fn set_click_words(&self, words: ClickWords) {
+        self.clicks().set_words(words);
+    }
+
     /// Ends a click day, so that earlier clicks decay.
     pub fn end_click_day(&self) {
-        let rank = &self.ranking().rank;
-        self.clicks().end_day(&ClickRules { decay: rank.click_decay, start: rank.click_start });
+        self.clicks().end_day(&ClickRules::from_config(&self.ranking().rank));
     }
 
     /// Replaces the sources of suggestions and corrections.
@@ -207,17 +218,25 @@ impl QueryProcessor {
         Ok(Some(results).filter(|results| *results < self.correct.below))
     }
 
-    /// Returns a correction for a query with few results, if one has more results in the view.
+    /// Returns a correction that has more results in the view, and whether it is certain.
+    ///
+    /// For a query with few results any correction will do. A query with more results needs a certain one with
+    /// [`MORE_RESULTS`] times as many.
     fn correction(
         &self,
         view: &dyn IndexView,
         analyser: &Analyser,
         response: &SearchResponse,
-    ) -> Result<Option<String>, QueryError> {
-        if self.load_suggestions.is_none() && self.suggestion_sources().is_empty() {
+    ) -> Result<Option<(String, bool)>, QueryError> {
+        let has_sources = self.load_suggestions.is_some() || !self.suggestion_sources().is_empty();
+        if !has_sources || response.query.is_empty() || self.correct.below == 0 {
             return Ok(None);
         }
-        let Some(results) = self.few_results(view, analyser, response)? else { return Ok(None) };
+        let results = exact_results(view, analyser, response)?;
+        let has_few = results < self.correct.below;
+        if results >= MAX_CORRECTED_RESULTS {
+            return Ok(None);
+        }
         let suggestions = self.load_suggestion_sources(view)?;
         let pages = |term: &str| {
             let found = view.frequencies(&[term.to_string()]);
@@ -225,10 +244,15 @@ impl QueryProcessor {
         };
         let corrector = Corrector { suggestions: &suggestions, costs: &self.correct, pages: &pages };
         for text in corrector.corrections(&response.query) {
+            let is_certain = is_certain(&response.query, &text);
+            if !has_few && !is_certain {
+                continue;
+            }
             let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
             let corrected = parse(&text, analyser).to_query(&is_indexed);
-            if view.count(&corrected, COUNT_LIMIT)?.pages > results {
-                return Ok(Some(text));
+            let least = if has_few { results + 1 } else { results.saturating_mul(MORE_RESULTS) };
+            if view.count(&corrected, COUNT_LIMIT)?.pages >= least {
+                return Ok(Some((text, is_certain)));
             }
         }
         Ok(None)
@@ -372,6 +396,7 @@ impl QueryProcessor {
             total_is_exact: true,
             page: *page,
             notice: curation.notice.cloned(),
+            exact_query: typed.with_required_words().map(|strict| strict.to_string()),
             ..SearchResponse::default()
         };
         if !typed.is_empty() {
@@ -391,10 +416,43 @@ impl QueryProcessor {
         // A narrow selection of filters is not a misspelling.
         if request.filters.is_empty() {
             let stage = StageTimer::start();
-            response.corrected = self.correction(&**view, &analyser, &response)?;
+            let correction = self.correction(&**view, &analyser, &response)?;
             stage.stop("correct");
+            if let Some((corrected, is_certain)) = correction {
+                let replaces = is_certain && response.total == 0 && !request.options.as_typed;
+                if replaces && !response.hits.iter().any(|hit| hit.pinned) {
+                    response = self.execute_correction(&corrected, request, prepared, started)?;
+                    response.query.clone_from(text);
+                    response.is_corrected = true;
+                }
+                response.corrected = Some(corrected);
+            }
         }
         Ok(response)
+    }
+
+    /// Executes the correction of a query in the same state.
+    fn execute_correction(
+        &self,
+        corrected: &str,
+        request: &SearchRequest,
+        prepared: &PreparedQuery,
+        started: Instant,
+    ) -> Result<SearchResponse, QueryError> {
+        let options = ResultOptions { as_typed: true, ..request.options };
+        let request = SearchRequest { text: corrected.to_string(), options, ..request.clone() };
+        let PreparedQuery { size, page, view, clicks, state, .. } = prepared;
+        let prepared = PreparedQuery {
+            text: corrected.to_string(),
+            query: QueryKey::new(corrected, &request.filters, options),
+            size: *size,
+            page: *page,
+            view: Arc::clone(view),
+            clicks: Arc::clone(clicks),
+            state: ResponseState { clicks: clicks.stamp(corrected), ..state.clone() },
+            key: None,
+        };
+        self.execute(&request, &prepared, started)
     }
 
     /// Returns all pages that match a text, copies included, best first. Nothing is folded.
@@ -836,9 +894,16 @@ mod tests {
         search.set_suggestion_sources(gather(&gather(&SuggestionSources::default())));
         let response = search.run(&SearchRequest::new("lighthuose keepers of")).unwrap();
         assert_eq!(response.corrected.as_deref(), Some("lighthouse keepers of"));
-        assert!(response.relaxed && response.query == "lighthuose keepers of");
+        assert!(response.is_corrected && response.query == "lighthuose keepers of");
+        assert_eq!((response.total, response.relaxed), (1, false));
+        let as_typed = ResultOptions { as_typed: true, ..ResultOptions::default() };
+        let typed = SearchRequest { options: as_typed, ..SearchRequest::new("lighthuose keepers of") };
+        let response = search.run(&typed).unwrap();
+        assert_eq!((response.corrected.as_deref(), response.total), (Some("lighthouse keepers of"), 0));
+        assert!(response.relaxed && !response.is_corrected);
         let response = search.run(&SearchRequest::new("周结伦")).unwrap();
-        assert_eq!((response.corrected.as_deref(), response.total), (Some("周杰伦"), 0));
+        assert_eq!((response.corrected.as_deref(), response.total), (Some("周杰伦"), 1));
+        assert_eq!((response.is_corrected, response.understood.as_str()), (true, "周杰伦"));
         for right in ["lighthouse", "\"lighthuose\"", "zzzzzz", ""] {
             assert_eq!(search.run(&SearchRequest::new(right)).unwrap().corrected, None, "{right}");
         }

@@ -13,6 +13,7 @@
 //! | home | for queries that name a site: named home page, number of in-links, anchor texts, domain depth, number of copies |
 //! | clicks (WU) | `user_weight`, or `hot_clicks` if the query has no clicks |
 //! | fresh | halves with every half-life |
+//! | other | share of the query found only outside the main content (menus, comments, code) |
 //!
 //! Each kind of query ([`QueryKind`]) has its own table of weights, which are settings. [`combine`] combines the
 //! parts.
@@ -47,6 +48,12 @@ pub(crate) const EXACT_FORM_BONUS: f32 = 0.25;
 
 /// Weight of a synonym relative to the typed word.
 pub(crate) const SYNONYM_WEIGHT: f32 = 0.5;
+
+/// Factor of the score of a listing. Its words are those of the pages that it lists.
+const LISTING_FACTOR: f64 = 0.85;
+
+/// Weight of a question or filler word relative to other words of the same rarity.
+pub(crate) const OPTIONAL_WEIGHT: f64 = 0.3;
 
 /// The occurrences of the query words on a page.
 type WordsOnPage<'e> = SmallVec<[WordOccurrences<'e>; 4]>;
@@ -88,6 +95,20 @@ pub(crate) struct Ranker<'a> {
     pub(crate) shape: &'a QueryShape,
     /// Current day number.
     pub(crate) today: i64,
+    /// `true` if listings are worth less than other pages.
+    pub(crate) lowers_listings: bool,
+}
+
+/// Properties of a candidate beside its score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PageTraits {
+    /// Words that the page lacks, as bits in the order of the query words.
+    pub(crate) missing: u64,
+    /// Words that occur in its title, as bits.
+    pub(crate) in_title: u64,
+    pub(crate) is_listing: bool,
+    /// Length in terms; 0 if unknown.
+    pub(crate) length: u32,
 }
 
 /// The features of a candidate.
@@ -99,6 +120,8 @@ pub(crate) struct CandidateFeatures<'a> {
     pub(crate) is_named: bool,
     pub(crate) clicks: Option<f64>,
     pub(crate) boost: f64,
+    /// Set for a page that may lack required words.
+    pub(crate) is_partial: bool,
     /// Only for the cosine models.
     pub(crate) cosine: Option<f64>,
 }
@@ -114,7 +137,11 @@ impl Ranker<'_> {
     }
 
     /// Computes the parts of the score of a page.
-    pub(crate) fn score_parts(&self, kind: QueryKind, page: &CandidateFeatures<'_>) -> ScoreParts {
+    pub(crate) fn score_page(
+        &self,
+        kind: QueryKind,
+        page: &CandidateFeatures<'_>,
+    ) -> (ScoreParts, PageTraits) {
         let found = self.words_on_page(page.evidence);
         let placed_words = self.query_words.words.iter().zip(&found).map(|(word, found)| PlacedWord {
             position: word.position,
@@ -125,7 +152,9 @@ impl Ranker<'_> {
         // A single word has full proximity if it occurs as typed.
         let occurring = found.iter().filter(|word| !word.positions.is_empty());
         let single_word = occurring.map(|word| word.weight).fold(0.0, f64::max);
-        ScoreParts {
+        let is_listing = page.evidence.is_listing;
+        let is_lowered = is_listing && self.lowers_listings && kind != QueryKind::Site;
+        let parts = ScoreParts {
             words: page.cosine.unwrap_or_else(|| self.words_part(page.evidence, &found)),
             near: proximity::nearness(&placed_words, single_word),
             title: self.title_part(page.evidence, &found),
@@ -133,8 +162,27 @@ impl Ranker<'_> {
             home: if kind == QueryKind::Site { self.home_part(page, &found) } else { 0.0 },
             clicks: page.clicks,
             fresh: if kind == QueryKind::News { self.fresh_part(page.evidence.day) } else { 0.0 },
+            other: self.other_part(&found),
             boost: page.boost,
-        }
+            coverage: if page.is_partial { self.query_words.coverage(&found) } else { 1.0 },
+            listing: if is_lowered { LISTING_FACTOR } else { 1.0 },
+        };
+        let traits = PageTraits {
+            missing: self.query_words.missing(&found),
+            in_title: QueryWords::in_title(&found),
+            is_listing,
+            length: page.evidence.length,
+        };
+        (parts, traits)
+    }
+
+    /// Returns the share of the query that occurs on the page, but not in its zones.
+    fn other_part(&self, found: &[WordOccurrences<'_>]) -> f64 {
+        let words = self.query_words.words.iter().zip(found);
+        let only_other = words.filter(|(_, found)| found.is_empty() && found.other > 0);
+        let weight: f64 = only_other.map(|(word, _)| word.weight).sum();
+        let all: f64 = self.query_words.words.iter().map(|word| word.weight).sum();
+        if all > 0.0 { weight / all } else { 0.0 }
     }
 
     fn words_on_page<'e>(&'e self, page: &'e Evidence) -> WordsOnPage<'e> {

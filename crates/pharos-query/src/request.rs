@@ -32,6 +32,8 @@ pub struct ResultOptions {
     pub newest_first: bool,
     /// Accepts pages that contain only some of the words.
     pub any_word: bool,
+    /// Never replaces a query without results by its correction.
+    pub as_typed: bool,
 }
 
 impl SearchRequest {

@@ -24,6 +24,8 @@ pub struct SearchResponse {
     /// A correction of the query that has more results.
     #[schema(required)]
     pub corrected: Option<String>,
+    /// `true` if the results are those of the correction, because the query has none and the correction is certain.
+    pub is_corrected: bool,
     /// Kind of the query, as detected.
     pub kind: QueryKind,
     /// `true` if not all words were required, because no page contains them all.
@@ -32,11 +34,16 @@ pub struct SearchResponse {
     pub partial: bool,
     /// Identifier of the state of the index that the results come from.
     pub generation: String,
-    /// Number of matching pages. Exact copies count as one, unless all copies are requested. There may be fewer
-    /// results, because near-duplicates are folded.
+    /// Number of pages that contain all required words. Exact copies count as one, unless all copies are requested. There
+    /// may be fewer results, because near-duplicates are folded.
     pub total: u64,
     /// `true` if `total` is exact; otherwise it is a lower-bound estimate.
     pub total_is_exact: bool,
+    /// Number of further pages that lack some of the words; they are results if few pages contain all of them.
+    pub partial_total: u64,
+    /// A query that requires all words, if results of this page lack some.
+    #[schema(required)]
+    pub exact_query: Option<String>,
     /// Use of the cache for this response.
     pub cache: CacheUse,
     /// Processing time in milliseconds.
@@ -60,6 +67,13 @@ pub struct SearchResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub explanation: Option<QueryExplanation>,
+}
+
+impl SearchResponse {
+    /// Returns the number of matching pages, partial matches included.
+    pub fn matches(&self) -> u64 {
+        self.total.saturating_add(self.partial_total)
+    }
 }
 
 /// The index entry of a page.
@@ -143,6 +157,9 @@ pub struct SearchHit {
     pub snippet_html: String,
     /// Site of the page.
     pub site: String,
+    /// Names of the places above the page within its site, from the top, as stated by the page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub breadcrumbs: Vec<String>,
     /// Date of publication or last change, as stated by the page: `2026-01-31`.
     #[schema(required)]
     pub date: Option<String>,
@@ -155,6 +172,8 @@ pub struct SearchHit {
     /// Path of the cached page on this server.
     #[schema(required)]
     pub cached_url: Option<String>,
+    /// Words of the query that the page lacks.
+    pub missing: Vec<String>,
     /// Number of further results of the same site.
     pub more_from_site: u64,
     /// Number of duplicates that are not shown.

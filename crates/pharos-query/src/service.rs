@@ -54,6 +54,7 @@ impl SearchService {
             Some(LearningThread::start(learner, models)?)
         } else {
             learner.learn();
+            learner.load_click_words();
             None
         };
         Ok(Self { processor, learning, thread })

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use pharos_core::work::spend_work;
+use pharos_text::analyser::stem::stem_term;
 use pharos_text::is_han;
 
 use self::highlight::{Marker, mark_html};
@@ -40,7 +41,7 @@ pub(crate) struct Snippet {
 }
 
 /// Returns the excerpt of a page that best matches `words`, at most `max_chars` characters. A page without these
-/// words in its text shows its summary.
+/// words in its text shows its other text if they are there, or else its summary.
 pub(crate) fn make_snippet(
     page: &pharos_index::document::StoredText,
     max_chars: Option<u32>,
@@ -49,6 +50,13 @@ pub(crate) fn make_snippet(
     let max_chars = max_chars.map_or(usize::MAX, |max_chars| max_chars as usize);
     let body = &page.body[..page.body.floor_char_boundary(MAX_TEXT)];
     let all = words.occurrences(body);
+    if all.is_empty() {
+        let other = &page.other[..page.other.floor_char_boundary(MAX_TEXT)];
+        let found = words.occurrences(other);
+        if !found.is_empty() {
+            return best_excerpt(&IndexedText::new(other), &found, max_chars, words);
+        }
+    }
     if all.is_empty() && !page.summary.is_empty() {
         return best_excerpt(
             &IndexedText::new(&page.summary),
@@ -81,11 +89,58 @@ fn best_excerpt(text: &IndexedText<'_>, all: &[Range<usize>], max_chars: usize, 
             MatchMark { at, length: end - at, weight: (end - at).min(8) as u32 }
         })
         .collect();
-    let mut range = best_window_at_sentences(text, &marks, window, &|mark| {
-        text.text[text.byte_at(mark.at)..text.byte_at(mark.at + mark.length)].to_lowercase()
-    });
+    let word = |mark: &MatchMark| {
+        let written = text.text[text.byte_at(mark.at)..text.byte_at(mark.at + mark.length)].to_lowercase();
+        stem_term(&written).unwrap_or(written)
+    };
+    let mut range = best_window_at_sentences(text, &marks, window, &word);
     range.end = range.end.min(range.start.saturating_add(max_chars));
-    render(text, range, words)
+    if range.len() < text.chars.len()
+        && let Some(fragments) = two_fragments(text, &marks, &range, window, max_chars, &word)
+    {
+        return render(text, &fragments, words);
+    }
+    render(text, &[range], words)
+}
+
+/// Returns two fragments of half the size if they show more of the words than the best window, in page order.
+fn two_fragments(
+    text: &IndexedText<'_>,
+    marks: &[MatchMark],
+    best: &Range<usize>,
+    window: usize,
+    max_chars: usize,
+    word: &dyn Fn(&MatchMark) -> String,
+) -> Option<[Range<usize>; 2]> {
+    let marks = &marks[..marks.len().min(MAX_MARKS)];
+    let shown = |range: &Range<usize>| -> HashSet<String> {
+        let inside = marks.iter().filter(|mark| range.start <= mark.at && mark.at + mark.length <= range.end);
+        inside.map(word).collect()
+    };
+    let in_best = shown(best).len();
+    if in_best == marks.iter().map(word).collect::<HashSet<_>>().len() {
+        return None;
+    }
+    let half = window / 2;
+    let fragment = |marks: &[MatchMark]| {
+        let range = best_window_at_sentences(text, marks, half, word);
+        range.start..range.end.min(range.start.saturating_add(max_chars / 2))
+    };
+    let first = fragment(marks);
+    let in_first = shown(&first);
+    let missing: Vec<MatchMark> =
+        marks.iter().filter(|mark| !in_first.contains(&word(mark))).copied().collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let second = fragment(&missing);
+    let is_apart = first.end <= second.start || second.end <= first.start;
+    let in_both = in_first.union(&shown(&second)).count();
+    (is_apart && in_both > in_best).then_some(if first.start < second.start {
+        [first, second]
+    } else {
+        [second, first]
+    })
 }
 
 /// Returns the best window after alignment to sentences; among equals, the first. Repeated words count little.
@@ -147,14 +202,28 @@ fn is_prose(line: &str) -> bool {
     line.len() >= MIN_PROSE_LENGTH && line.contains(ends) && !line.starts_with(['©', '版'])
 }
 
-fn render(text: &IndexedText<'_>, range: Range<usize>, words: &Marker) -> Snippet {
-    let slice = &text.text[text.byte_at(range.start)..text.byte_at(range.end)];
-    // Paragraphs are separated by line feeds in the stored text; a snippet is one line.
-    let line = slice.split_whitespace().collect::<Vec<_>>().join(" ");
-    let before = if range.start > 0 { "… " } else { "" };
-    let after = if range.end < text.chars.len() { " …" } else { "" };
-    let html = mark_html(&line, &words.occurrences(&line));
-    Snippet { text: format!("{before}{line}{after}"), html: format!("{before}{html}{after}") }
+/// Renders fragments in page order as one line.
+fn render(text: &IndexedText<'_>, fragments: &[Range<usize>], words: &Marker) -> Snippet {
+    let mut snippet = Snippet { text: String::new(), html: String::new() };
+    let mut end = 0;
+    for range in fragments {
+        if range.start > 0 && range.start >= end {
+            let gap = if end > 0 { " … " } else { "… " };
+            snippet.text.push_str(gap);
+            snippet.html.push_str(gap);
+        }
+        let slice = &text.text[text.byte_at(range.start)..text.byte_at(range.end)];
+        // Paragraphs are separated by line feeds in the stored text; a snippet is one line.
+        let line = slice.split_whitespace().collect::<Vec<_>>().join(" ");
+        snippet.html.push_str(&mark_html(&line, &words.occurrences(&line)));
+        snippet.text.push_str(&line);
+        end = range.end;
+    }
+    if end < text.chars.len() {
+        snippet.text.push_str(" …");
+        snippet.html.push_str(" …");
+    }
+    snippet
 }
 
 /// An occurrence of a query word, in characters.
@@ -319,7 +388,7 @@ mod tests {
     }
 
     fn make(body: &str, words: &[&str]) -> Snippet {
-        let page = pharos_index::document::StoredText { body: body.into(), summary: String::new() };
+        let page = pharos_index::document::StoredText { body: body.into(), ..Default::default() };
         make_snippet(&page, None, &Marker::new(words.iter().copied()))
     }
 
@@ -357,12 +426,14 @@ mod tests {
         let page = pharos_index::document::StoredText {
             body: "Menu. Search. Login.".into(),
             summary: "All about light.".into(),
+            other: "Contact: the harbour office.".into(),
         };
         let of = |words: &[&str], max_chars| {
             make_snippet(&page, max_chars, &Marker::new(words.iter().copied())).text
         };
         assert_eq!(of(&["lamp"], None), "All about light.");
         assert_eq!(of(&["search"], None), "Menu. Search. Login.");
+        assert_eq!(of(&["harbour"], None), "Contact: the harbour office.");
         assert_eq!(of(&["search"], Some(0)), "");
         assert!(of(&["search"], Some(9)).chars().filter(|c| *c != '…').count() <= 11);
     }
@@ -377,11 +448,25 @@ mod tests {
         assert!(make(&body, &["keeper", "lamp"]).text.contains("keeper lit the lamp"));
     }
 
+    #[test]
+    fn two_fragments_show_what_one_window_cannot() {
+        let filler = "Nothing is said about it here. ".repeat(20);
+        let body =
+            format!("{filler}The keeper lit the fire.\n{filler}A lamp was broken in the storm.\n{filler}");
+        let found = make(&body, &["keeper", "lamp"]);
+        assert!(
+            found.html.contains("<mark>keeper</mark>") && found.html.contains("<mark>lamp</mark>"),
+            "{found:?}"
+        );
+        assert_eq!(found.text.matches('…').count(), 3, "{found:?}");
+        assert!(found.text.chars().count() <= WINDOW * 3 / 2 + 8);
+    }
+
     /// At most 16 steps per byte of the text that is searched, and a constant for the limited number of windows. Texts
     /// of 5 MB take no more, because only their beginning is searched.
     #[test]
     fn the_work_on_a_snippet_is_linear() {
-        const WINDOW_STEPS: usize = 2 * MAX_MARKS * MAX_MARKS;
+        const WINDOW_STEPS: usize = 6 * MAX_MARKS * MAX_MARKS;
         let words: Vec<String> =
             (0..60).map(|number| format!("lamp{number}")).chain(["灯塔".into(), "a".into()]).collect();
         let units = [
@@ -403,7 +488,7 @@ mod tests {
         for length in [16_000, MAX_TEXT, 5 << 20] {
             for unit in units {
                 let body = unit.repeat(length / unit.len());
-                let page = pharos_index::document::StoredText { body, summary: String::new() };
+                let page = pharos_index::document::StoredText { body, ..Default::default() };
                 let steps = measure_work(|| make_snippet(&page, None, &marker)).1;
                 let limit = 16 * length.min(MAX_TEXT) + WINDOW_STEPS;
                 assert!(steps <= limit as u64, "{unit}: {steps} steps for {length} bytes");

@@ -1,5 +1,5 @@
-//! Query correction (查询纠错): suggests a different query if the original has few results. The original query always
-//! runs.
+//! Query correction (查询纠错): suggests a different query if the original has few results, or far fewer than a certain
+//! correction. If the original has no results, the caller may run a certain correction instead.
 //!
 //! A query is examined as a whole and word by word:
 //! * *letters* that form no indexed word: a known word within a small [edit distance](spelling), two joined words,
@@ -27,6 +27,12 @@ const MAX_PIECES: usize = 16;
 const MAX_CORRECTIONS: usize = 6;
 /// Words that occur in this many pages are considered correct.
 const MIN_KNOWN_PAGES: u64 = 20;
+
+/// Number of letters for each wrong one of a certain correction.
+const CERTAIN_LETTERS: usize = 5;
+
+/// Minimum length of a word with a certain correction. Shorter ones resemble many others.
+const MIN_CERTAIN_LENGTH: usize = 4;
 
 /// Returns the document frequency of a term.
 pub(crate) type DocumentCount<'a> = &'a dyn Fn(&str) -> u64;
@@ -182,6 +188,59 @@ impl Corrector<'_> {
         // If pages contain the stem but not the word itself, the word is a form of a known word.
         seen >= MIN_KNOWN_PAGES || (seen == 0 && forms() >= MIN_KNOWN_PAGES)
     }
+}
+
+/// Returns `true` if a correction is certain to be what was meant: it has the same letters without regard to spaces, or
+/// each changed piece has the same sound in Han characters or pinyin, or one wrong letter in five.
+pub(crate) fn is_certain(typed: &str, corrected: &str) -> bool {
+    let letters =
+        |text: &str| -> Vec<char> { text.chars().filter(|c| !c.is_whitespace() && *c != '\'').collect() };
+    let (typed, corrected) = (normalise(typed), normalise(corrected));
+    if letters(&typed) == letters(&corrected) || is_same_sound(&letters(&typed), &letters(&corrected)) {
+        return true;
+    }
+    let (typed, corrected): (Vec<&str>, Vec<&str>) =
+        (typed.split_whitespace().collect(), corrected.split_whitespace().collect());
+    let is_certain = |(typed, corrected): (&&str, &&str)| {
+        let (a, b) = (letters(typed), letters(corrected));
+        let has_han = a.iter().chain(&b).any(|c| is_han(*c));
+        let errors = (a.len() / CERTAIN_LETTERS).max(1);
+        a == b
+            || is_same_sound(&a, &b)
+            || (!has_han && a.len() >= MIN_CERTAIN_LENGTH && edit_distance(&a, &b) <= errors)
+    };
+    typed.len() == corrected.len() && typed.iter().zip(&corrected).all(is_certain)
+}
+
+/// Returns `true` if Han characters have the sound of other characters, or of pinyin.
+fn is_same_sound(typed: &[char], corrected: &[char]) -> bool {
+    let sound = |text: &[char]| -> Option<String> {
+        let text: String = text.iter().collect();
+        if !text.contains(is_han) {
+            return Some(text);
+        }
+        pinyin::pinyin(&text).map(|syllable| syllable.reading).collect()
+    };
+    let has_han = corrected.iter().any(|c| is_han(*c));
+    has_han && sound(typed).is_some_and(|typed| Some(typed) == sound(corrected))
+}
+
+/// Returns the number of changed, missing, additional and transposed letters (Damerau 1964).
+fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
 }
 
 /// Returns `true` if the piece contains no operator and no quotes.

@@ -18,6 +18,7 @@ use utoipa::ToSchema;
 
 use crate::QueryError;
 use crate::assist::correction::Speller;
+use crate::assist::suggestion_filter;
 
 /// Weights of a past query and of a single word, relative to 1 for a title or anchor.
 const QUERY_WEIGHT: f32 = 2.0;
@@ -138,12 +139,18 @@ impl SuggestionSources {
             (&self.latest.words, SuggestionOrigin::Word, WORD_WEIGHT),
         ];
         // Additional ones replace blocked suggestions and duplicates between indexes.
-        let limit = 2 * count + self.block.len().min(count);
+        let limit = 3 * count + self.block.len().min(count);
+        let other_forms = suggestion_filter::written_forms(typed);
+        let forms = || std::iter::once(typed).chain(other_forms.iter().map(String::as_str));
         for (index, source, factor) in indexes {
-            for found in index.complete(typed, limit) {
-                let key = normalise(found.text);
+            for found in forms().flat_map(|form| index.complete(form, limit)) {
+                if source != SuggestionOrigin::Query && !suggestion_filter::is_suggestion(found.text) {
+                    continue;
+                }
+                let text = normalise(found.text);
+                let key = suggestion_filter::form_key(found.text);
                 let score = factor * found.score;
-                if self.block.iter().any(|word| key.contains(word.as_str()))
+                if self.block.iter().any(|word| text.contains(word.as_str()))
                     || best.get(&key).is_some_and(|known| known.score >= score)
                 {
                     continue;

@@ -24,6 +24,9 @@ pub(crate) struct ResultList {
     pub(crate) results: Vec<ListedResult>,
     pub(crate) total: u64,
     pub(crate) total_is_exact: bool,
+    pub(crate) partial_total: u64,
+    /// Words of the query, to which [`ListedResult::missing`] refers.
+    pub(crate) words: Vec<String>,
     pub(crate) is_partial: bool,
     pub(crate) is_relaxed: bool,
     pub(crate) kind: QueryKind,
@@ -46,6 +49,8 @@ pub(crate) struct ListedResult {
     pub(crate) indented: bool,
     pub(crate) more_from_site: u64,
     pub(crate) is_pinned: bool,
+    /// Words that the page lacks, as bits.
+    pub(crate) missing: u64,
 }
 
 /// The key of a list.

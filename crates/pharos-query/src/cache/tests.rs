@@ -136,7 +136,7 @@ fn step() -> impl Strategy<Value = TestStep> {
         TestStep::Search(SearchRequest {
             page,
             size: 3,
-            options: ResultOptions { all, newest_first, any_word },
+            options: ResultOptions { all, newest_first, any_word, as_typed: false },
             ..SearchRequest::new(text)
         })
     });
@@ -293,7 +293,7 @@ fn clicks_are_seen() {
     assert!(after.cache == CacheUse::Partly && score(&after) > score(&before));
     let clicks = Clicks::default();
     clicks.click("other", last, 9);
-    clicks.end_day(&ClickRules { decay: 0.9, start: 0.1 });
+    clicks.end_day(&ClickRules { decay: 0.9, start: 0.1, words: 0.5 });
     search.set_clicks(clicks);
     let hot = first(&search, "lamp");
     assert!(hot.cache != CacheUse::Hit && score(&hot) > score(&before), "clicked for another query");

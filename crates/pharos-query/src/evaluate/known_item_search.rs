@@ -5,7 +5,7 @@ use pharos_core::PageUrl;
 use serde::Serialize;
 
 use crate::request::{ResultOptions, SearchRequest};
-use crate::{QueryError, SearchService};
+use crate::{QueryError, SearchResponse, SearchService};
 
 /// Number of results that count, as on the first result page.
 pub const DEPTH: usize = 10;
@@ -41,12 +41,16 @@ pub fn find_known_item(
     query: &str,
     page: &PageUrl,
 ) -> Result<ItemOutcome, QueryError> {
-    let rank_within = |size: usize, all: bool| -> Result<Option<usize>, QueryError> {
+    let run = |size: usize, all: bool| {
         let options = ResultOptions { all, ..ResultOptions::default() };
-        let response = search.run(&SearchRequest { size, options, ..SearchRequest::new(query) })?;
-        Ok(response.hits.iter().position(|hit| hit.url == page.as_str()).map(|at| at + 1))
+        search.run(&SearchRequest { size, options, ..SearchRequest::new(query) })
     };
-    let rank = rank_within(DEPTH, false)?;
+    let rank_in = |response: &SearchResponse| {
+        response.hits.iter().position(|hit| hit.url == page.as_str()).map(|at| at + 1)
+    };
+    let rank_within = |size, all| Ok::<_, QueryError>(rank_in(&run(size, all)?));
+    let response = run(DEPTH, false)?;
+    let rank = rank_in(&response);
     if rank.is_some() {
         return Ok(ItemOutcome { rank, cause: None });
     }
@@ -57,10 +61,15 @@ pub fn find_known_item(
         // Without folding and grouping it is among the first results.
         let is_listed = rank_within(processor.max_results(), false)?.is_some();
         if is_listed { MissCause::Grouped } else { MissCause::Folded }
-    } else if processor.matching(query)?.contains(&page.id()) {
+    } else if processor.matching(executed_query(&response))?.contains(&page.id()) {
         MissCause::RankedLow
     } else {
         MissCause::NotMatched
     };
     Ok(ItemOutcome { rank: None, cause: Some(cause) })
+}
+
+/// Returns the query whose results are shown: the typed one or its correction.
+fn executed_query(response: &SearchResponse) -> &str {
+    response.corrected.as_deref().filter(|_| response.is_corrected).unwrap_or(&response.query)
 }

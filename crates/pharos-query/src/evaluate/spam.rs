@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pharos_core::config::ScoreCombination;
 use pharos_core::{Config, LibraryPosition, PageId, PageUrl};
 use pharos_index::{GenerationalIndex, IndexChange, IndexDocument, IndexError, LinkFigures, LinkMaxima};
+use pharos_mining::clicks::votes::VoteLimit;
 use serde::Serialize;
 
 use crate::{Clicks, QueryError, QueryProcessor, ResultOptions, SearchRequest};
@@ -30,19 +31,22 @@ pub enum SpamTechnique {
     StuffedTitle,
     /// Links from the spammer's own pages.
     LinkFarm,
-    /// Paid clicks.
+    /// Paid clicks of as many visits.
     BoughtClicks,
+    /// Clicks of one visit: they count once a day.
+    RepeatedClicks,
     /// All techniques together.
     All,
 }
 
 impl SpamTechnique {
     /// All techniques.
-    pub const ALL: [SpamTechnique; 5] = [
+    pub const ALL: [SpamTechnique; 6] = [
         SpamTechnique::StuffedText,
         SpamTechnique::StuffedTitle,
         SpamTechnique::LinkFarm,
         SpamTechnique::BoughtClicks,
+        SpamTechnique::RepeatedClicks,
         SpamTechnique::All,
     ];
 
@@ -53,6 +57,7 @@ impl SpamTechnique {
             SpamTechnique::StuffedTitle => "stuffed title",
             SpamTechnique::LinkFarm => "link farm",
             SpamTechnique::BoughtClicks => "bought clicks",
+            SpamTechnique::RepeatedClicks => "repeated clicks",
             SpamTechnique::All => "everything",
         }
     }
@@ -97,7 +102,7 @@ pub fn measure_gains(
             SpamTechnique::StuffedText => k.words + k.near,
             SpamTechnique::StuffedTitle => words,
             SpamTechnique::LinkFarm => k.links,
-            SpamTechnique::BoughtClicks => k.clicks,
+            SpamTechnique::BoughtClicks | SpamTechnique::RepeatedClicks => k.clicks,
             SpamTechnique::All => words + k.links + k.clicks,
         };
         for effort in [10, 100, 1_000, 10_000] {
@@ -222,6 +227,12 @@ fn clicks(trick: SpamTechnique, effort: usize) -> Clicks {
     if trick.includes(SpamTechnique::BoughtClicks) {
         (0..effort).for_each(|_| clicks.click(QUERY, url(SPAM_SITE, 1).id(), 10));
     }
+    if trick.includes(SpamTechnique::RepeatedClicks) {
+        let mut votes = VoteLimit::default();
+        let (page, day) = (url(SPAM_SITE, 1), "2026-01-31");
+        let admitted = (0..effort).filter(|_| votes.admit("visit", QUERY, page.as_str(), day));
+        admitted.for_each(|_| clicks.click(QUERY, page.id(), 10));
+    }
     clicks
 }
 
@@ -234,7 +245,7 @@ mod tests {
     fn no_technique_gains_more_than_its_bound() {
         let dir = tempfile::tempdir().unwrap();
         let gains = measure_gains(&Config::default(), |name| Ok(open_index(&dir.path().join(name)))).unwrap();
-        assert_eq!(gains.len(), 20);
+        assert_eq!(gains.len(), 24);
         for gain in &gains {
             assert!(gain.sum <= gain.bound + 1e-6, "{gain:?}");
         }
@@ -242,6 +253,8 @@ mod tests {
         for trick in [SpamTechnique::StuffedText, SpamTechnique::LinkFarm, SpamTechnique::BoughtClicks] {
             assert!(of(trick).iter().all(|gain| gain.rank_by_sum > 1), "{:?}", of(trick));
         }
+        let repeated: Vec<f64> = of(SpamTechnique::RepeatedClicks).iter().map(|gain| gain.sum).collect();
+        assert!(repeated.iter().all(|sum| (sum - repeated[0]).abs() < 1e-9), "one vote: {repeated:?}");
         // The additional gain diminishes.
         for trick in SpamTechnique::ALL {
             let of = of(trick);

@@ -112,21 +112,14 @@ impl Expression {
 
     /// Translates the expression to an index query.
     pub(crate) fn to_query(&self, is_indexed: IsIndexed<'_>) -> Query {
-        self.lower(&LoweringContext {
-            is_indexed,
-            with_stop_words: !self.has_content_words(),
-            split_unknown: false,
-        })
+        self.lower(&LoweringContext { is_indexed, required: self.required_words(), split_unknown: false })
     }
 
     /// Translates the expression with unknown words split into characters. Returns `None` if that makes no
     /// difference.
     pub(crate) fn to_split_query(&self, is_indexed: IsIndexed<'_>) -> Option<Query> {
-        let split = self.lower(&LoweringContext {
-            is_indexed,
-            with_stop_words: !self.has_content_words(),
-            split_unknown: true,
-        });
+        let required = self.required_words();
+        let split = self.lower(&LoweringContext { is_indexed, required, split_unknown: true });
         (split != self.to_query(is_indexed)).then_some(split)
     }
 
@@ -136,24 +129,64 @@ impl Expression {
         Query::And(conditions)
     }
 
-    /// Translates the expression so that one of the words suffices. Returns `None` if that makes no difference.
+    /// Translates the expression so that one of the words suffices. Words with a plus, quoted words and operators stay
+    /// required, and suffice. Beside a single content word, question and filler words suffice, too: if no page has the
+    /// content word, pages with the others are better than none. Returns `None` if that makes no difference.
     pub(crate) fn relaxed(&self, is_indexed: IsIndexed<'_>) -> Option<Query> {
-        let context =
-            LoweringContext { is_indexed, with_stop_words: !self.has_content_words(), split_unknown: true };
+        let required = self.required_words();
+        self.relaxed_to(required, is_indexed)
+            .or_else(|| self.relaxed_to(required.min(RequiredWords::ExceptStopWords), is_indexed))
+    }
+
+    fn relaxed_to(&self, required: RequiredWords, is_indexed: IsIndexed<'_>) -> Option<Query> {
+        let context = LoweringContext { is_indexed, required, split_unknown: true };
         let (mut words, mut others) = (Vec::new(), Vec::new());
+        let mut has_required_text = false;
         for part in self.conditions() {
             match part {
                 Self::Words(terms) => {
-                    words.extend(context.term_queries(terms));
+                    let (required, free): (Vec<&QueryTerm>, Vec<&QueryTerm>) =
+                        terms.iter().partition(|term| term.is_required);
+                    has_required_text |= !required.is_empty();
+                    others.extend(context.term_queries(required));
+                    words.extend(context.term_queries(free));
                 }
-                part => part.add_to(&mut others, &context),
+                part => {
+                    has_required_text |= matches!(part, Self::Phrase(_) | Self::In(..));
+                    part.add_to(&mut others, &context);
+                }
             }
         }
-        if words.len() < 2 {
+        match words.len() {
+            0 => return None,
+            1 if !has_required_text => return None,
+            1 => {}
+            _ => others.insert(0, Query::Or(words.into_iter().flat_map(alternatives).collect())),
+        }
+        match others.as_mut_slice() {
+            [Query::Or(any)] => Some(Query::Or(std::mem::take(any))),
+            _ => Some(Query::And(others)),
+        }
+    }
+
+    /// Returns the expression with a plus before every word that pages may lack, or `None` if there is none.
+    pub(crate) fn with_required_words(&self) -> Option<Self> {
+        let mut strict = self.clone();
+        let conditions = match &mut strict {
+            Self::All(conditions) => conditions.as_mut_slice(),
+            other => std::slice::from_mut(other),
+        };
+        let terms = conditions.iter_mut().filter_map(|part| match part {
+            Self::Words(terms) => Some(terms),
+            _ => None,
+        });
+        let mut free: Vec<&mut QueryTerm> =
+            terms.flatten().filter(|term| !term.is_required && !term.is_stop_word()).collect();
+        if free.is_empty() || self.terms().len() < 2 {
             return None;
         }
-        others.insert(0, Query::Or(words.into_iter().flat_map(alternatives).collect()));
-        Some(if others.len() == 1 { others.remove(0) } else { Query::And(others) })
+        free.iter_mut().for_each(|term| term.is_required = true);
+        Some(strict)
     }
 
     /// Adds each condition as a separate query.
@@ -230,20 +263,35 @@ impl Expression {
         self.conditions().iter().all(|part| matches!(part, Self::Words(_) | Self::Phrase(_)))
     }
 
-    /// Returns `true` if there is a required word that is not a stop word. Then stop words are optional.
-    fn has_content_words(&self) -> bool {
+    /// Returns the words that pages must contain.
+    fn required_words(&self) -> RequiredWords {
         match self {
-            Self::All(conditions) | Self::Any(conditions) => conditions.iter().any(Self::has_content_words),
-            Self::Words(terms) => terms.iter().any(|term| !term.is_stop_word()),
-            Self::Phrase(_) | Self::In(..) => true,
-            _ => false,
+            Self::All(conditions) | Self::Any(conditions) => {
+                let required = conditions.iter().map(Self::required_words);
+                required.max().unwrap_or(RequiredWords::All)
+            }
+            Self::Words(terms) => {
+                let of_term = |term: &QueryTerm| match term.is_stop_word() {
+                    true => RequiredWords::All,
+                    false if term.is_optional() => RequiredWords::ExceptStopWords,
+                    false => RequiredWords::Content,
+                };
+                terms.iter().map(of_term).max().unwrap_or(RequiredWords::All)
+            }
+            Self::Phrase(_) | Self::In(..) => RequiredWords::Content,
+            _ => RequiredWords::All,
         }
     }
 
-    /// Returns the required words, by which pages are scored.
+    /// Returns `true` if pages may lack the word, although it counts for their score.
+    pub(crate) fn is_optional(&self, term: &QueryTerm) -> bool {
+        term.is_optional() && self.required_words() == RequiredWords::Content
+    }
+
+    /// Returns the words by which pages are scored.
     pub(crate) fn terms(&self) -> Vec<&QueryTerm> {
         let mut terms = Vec::new();
-        self.add_terms(&mut terms, !self.has_content_words());
+        self.add_terms(&mut terms, self.required_words() == RequiredWords::All);
         terms
     }
 
@@ -318,17 +366,41 @@ impl Expression {
     }
 }
 
+/// The words of a query that pages must contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum RequiredWords {
+    /// The query has stop words only.
+    All,
+    /// The query has no content words.
+    ExceptStopWords,
+    /// Stop words, question words and filler words are optional.
+    Content,
+}
+
+impl RequiredWords {
+    fn contains(self, term: &QueryTerm) -> bool {
+        match self {
+            Self::All => true,
+            Self::ExceptStopWords => !term.is_stop_word(),
+            Self::Content => !term.is_stop_word() && !term.is_optional(),
+        }
+    }
+}
+
 struct LoweringContext<'a> {
     is_indexed: IsIndexed<'a>,
-    with_stop_words: bool,
+    required: RequiredWords,
     /// Splits unknown words into characters.
     split_unknown: bool,
 }
 
 impl LoweringContext<'_> {
-    /// Translates words, without stop words if these are optional.
-    fn term_queries(&self, terms: &[QueryTerm]) -> impl Iterator<Item = Query> {
-        let counted = terms.iter().filter(|term| self.with_stop_words || !term.is_stop_word());
+    /// Translates words, without those that are optional.
+    fn term_queries<'t>(
+        &self,
+        terms: impl IntoIterator<Item = &'t QueryTerm>,
+    ) -> impl Iterator<Item = Query> {
+        let counted = terms.into_iter().filter(|term| self.required.contains(term));
         counted.map(|term| {
             if self.split_unknown {
                 term.to_split_query(self.is_indexed)
@@ -388,8 +460,11 @@ fn join_typed<'t>(terms: impl IntoIterator<Item = &'t QueryTerm>) -> String {
 /// Formats the expression in the query language.
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let typed =
-            |terms: &[QueryTerm]| terms.iter().map(|t| t.typed.as_str()).collect::<Vec<_>>().join(" ");
+        let typed = |terms: &[QueryTerm]| {
+            let typed =
+                terms.iter().map(|term| format!("{}{}", if term.is_required { "+" } else { "" }, term.typed));
+            typed.collect::<Vec<_>>().join(" ")
+        };
         let value = |terms: &[QueryTerm]| match terms {
             [term] if !term.typed.contains(char::is_whitespace) => term.typed.clone(),
             terms => format!("\"{}\"", join_typed(terms)),

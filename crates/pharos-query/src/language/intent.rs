@@ -33,9 +33,20 @@ pub enum QueryKind {
 /// Maximum number of words in the name of a site.
 const MAX_NAME_WORDS: usize = 5;
 
-static NEWS_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    let lines = include_str!("news_words.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.flat_map(str::split_whitespace).collect()
+/// Words that mark news queries.
+struct NewsWords {
+    anywhere: HashSet<&'static str>,
+    /// Words that have this meaning only at the end of a query.
+    at_end: HashSet<&'static str>,
+}
+
+static NEWS_WORDS: LazyLock<NewsWords> = LazyLock::new(|| {
+    let lines = include_str!("words/news_words.txt").lines().filter(|line| !line.starts_with('#'));
+    let (at_end, anywhere): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("last:"));
+    let words = |lines: Vec<&'static str>| {
+        lines.into_iter().flat_map(str::split_whitespace).filter(|word| *word != "last:").collect()
+    };
+    NewsWords { anywhere: words(anywhere), at_end: words(at_end) }
 });
 
 /// Returns `true` if the query may name a site. Then home pages are retrieved as well.
@@ -67,8 +78,10 @@ pub(crate) fn letters_only(text: &str) -> String {
 pub(crate) fn wants_news(query: &Expression, today: i64) -> bool {
     let today = day::format(today);
     let year = today.get(..4).unwrap_or_default();
-    let says_so = |term: &&QueryTerm| NEWS_WORDS.contains(term.word.as_str()) || term.word == year;
-    query.terms().iter().any(says_so)
+    let terms = query.terms();
+    let is_news = |term: &&QueryTerm| NEWS_WORDS.anywhere.contains(term.word.as_str()) || term.word == year;
+    let ends_so = |last: &&QueryTerm| terms.len() > 1 && NEWS_WORDS.at_end.contains(last.word.as_str());
+    terms.iter().any(is_news) || terms.last().is_some_and(ends_so)
 }
 
 #[cfg(test)]
@@ -157,6 +170,8 @@ mod tests {
         let wants = |text: &str| wants_news(&crate::language::parse::parse(text, Analyser::shared()), today);
         assert!(wants("灯塔 最新 消息") && wants("lighthouse news") && wants("elections 2026"));
         assert!(!wants("灯塔 历史") && !wants("elections 1996"));
+        assert!(wants("学校动态") && wants("灯塔 消息"));
+        assert!(!wants("动态规划") && !wants("动态规划 入门") && !wants("消息队列") && !wants("动态"));
     }
 
     #[test]

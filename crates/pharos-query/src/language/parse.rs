@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `red lamp` | both words, in any form |
 //! | `"red lamp"` | these words as a phrase, as written |
+//! | `+word` | the word in any form, also where words like it are optional |
 //! | `-word`, `-"two words"`, `-site:…` | excluded |
 //! | `a OR b`, `a \| b` | one of them; binds closer than the space, so that `x a OR b` is `x (a OR b)` |
 //! | `( … )` | group |
@@ -51,6 +52,7 @@ enum QueryToken<'t> {
     Open,
     Close,
     Or(&'t str),
+    Plus,
     Not,
     Quoted(&'t str),
     Word(&'t str),
@@ -69,7 +71,7 @@ impl<'t> QueryParser<'t, '_> {
         let mut all: Vec<Expression> = Vec::new();
         // The OR that joins the next clause to the last one.
         let mut or: Option<&str> = None;
-        let mut negate_next = false;
+        let (mut negate_next, mut require_next) = (false, false);
         while let Some(token) = self.next_token() {
             let part = match token {
                 QueryToken::Close => break,
@@ -88,12 +90,19 @@ impl<'t> QueryParser<'t, '_> {
                     negate_next = true;
                     continue;
                 }
+                QueryToken::Plus => {
+                    require_next = true;
+                    continue;
+                }
                 QueryToken::Quoted(text) => self.parse_phrase(text),
                 QueryToken::Word(text) => self.parse_word(text),
             };
-            let negated = std::mem::take(&mut negate_next);
+            let (negated, required) = (std::mem::take(&mut negate_next), std::mem::take(&mut require_next));
             let Some(mut part) = part.filter(|_| self.parts < MAX_CLAUSES) else { continue };
             self.parts += 1;
+            if required && let Expression::Words(terms) = &mut part {
+                terms.iter_mut().for_each(|term| term.is_required = true);
+            }
             if negated {
                 part = Expression::not(part);
             }
@@ -133,6 +142,9 @@ impl<'t> QueryParser<'t, '_> {
             '(' | '（' => return take(self, after, QueryToken::Open),
             ')' | '）' => return take(self, after, QueryToken::Close),
             '|' | '｜' => return take(self, after.trim_start_matches(['|', '｜']), QueryToken::Or("")),
+            '+' | '＋' if after.starts_with(|c: char| !c.is_whitespace()) => {
+                return take(self, after, QueryToken::Plus);
+            }
             // A minus belongs to the text that follows immediately; alone it is punctuation.
             '-' | '－' if after.starts_with(|c: char| !c.is_whitespace()) => {
                 return take(self, after, QueryToken::Not);
@@ -343,6 +355,33 @@ mod tests {
         assert_eq!(understood("\"never closed"), "\"never closed\"");
         assert_eq!(understood("-\"green tea\" -信息检索技术"), understood("-\"green tea\" －信息检索技术"));
         assert_eq!(understood("a - b"), "a b");
+    }
+
+    #[test]
+    fn a_plus_requires_a_word() {
+        assert_eq!(understood("+introduction ＋怎么安装 tea"), "+introduction +怎么 +安装 tea");
+        for (text, expected) in [("c++ + 1", "c++ 1"), ("++i", "+i"), ("+\"a b\" +(c)", "\"a b\" +c")] {
+            assert_eq!(understood(text), expected, "{text}");
+        }
+        let optional = |text: &str| parse(text).to_query(&|_, _| true);
+        assert_eq!(optional("怎么 灯塔"), Query::And(vec![word("灯塔")]));
+        assert_eq!(optional("+怎么 灯塔"), Query::And(vec![word("怎么"), word("灯塔")]));
+        assert_eq!(optional("怎么"), Query::And(vec![word("怎么")]), "alone it is required");
+        assert_eq!(parse("介绍 灯塔 的").with_required_words().unwrap().to_string(), "+介绍 +灯塔 的");
+        assert_eq!(parse("灯塔").with_required_words(), None);
+        assert_eq!(parse("\"红 灯塔\" +海").with_required_words(), None);
+    }
+
+    #[test]
+    fn required_words_are_not_relaxed() {
+        let relaxed = |text: &str| parse(text).relaxed(&|_, _| true);
+        let any = |words: [&str; 2]| Query::Or(words.map(word).into());
+        assert_eq!(relaxed("灯塔 茶"), Some(any(["灯塔", "茶"])));
+        assert_eq!(relaxed("灯塔 茶 +海"), Some(Query::And(vec![any(["灯塔", "茶"]), word("海")])));
+        assert_eq!(relaxed("灯塔 +海"), Some(Query::And(vec![word("海")])));
+        for strict in ["灯塔", "+灯塔 +茶", "\"灯塔\"", "怎么 灯塔"] {
+            assert_eq!(relaxed(strict), None, "{strict}");
+        }
     }
 
     #[test]

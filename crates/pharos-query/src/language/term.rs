@@ -7,6 +7,7 @@ use pharos_text::dictionary::Dictionary;
 use pharos_text::vocabulary::WordKind;
 use pharos_text::{Analyser, Token, is_han, normalise};
 
+use crate::language::optional_words::is_optional_word;
 use crate::rank::{EXACT_FORM_BONUS, SYNONYM_WEIGHT};
 
 /// Returns `true` if all generations were segmented with a word of the vocabulary.
@@ -27,6 +28,8 @@ pub(crate) struct QueryTerm {
     parts: Vec<(usize, String)>,
     /// An additional stop word of the installation.
     pub(crate) is_own_stop_word: bool,
+    /// Marked with a plus: never optional.
+    pub(crate) is_required: bool,
     pub(crate) synonyms: Vec<Synonym>,
 }
 
@@ -121,8 +124,8 @@ impl QueryTerm {
         } else {
             WholeTerm::Never
         };
-        let (is_own_stop_word, synonyms) = (false, Vec::new());
-        Self { typed, word, term, whole, position, parts, is_own_stop_word, synonyms }
+        let (is_own_stop_word, is_required, synonyms) = (false, false, Vec::new());
+        Self { typed, word, term, whole, position, parts, is_own_stop_word, is_required, synonyms }
     }
 
     /// Returns its position in the typed text.
@@ -132,7 +135,12 @@ impl QueryTerm {
 
     /// Returns `true` if the query may drop the word.
     pub(crate) fn is_stop_word(&self) -> bool {
-        self.is_own_stop_word || is_stop_word(&self.word)
+        !self.is_required && (self.is_own_stop_word || is_stop_word(&self.word))
+    }
+
+    /// Returns `true` if pages may lack the word, which counts less than others.
+    pub(crate) fn is_optional(&self) -> bool {
+        !self.is_required && is_optional_word(&self.word)
     }
 
     /// Returns the words to highlight: the word, the parts of a name like Node.js, and synonyms.

@@ -95,6 +95,7 @@ impl SearchService {
             results: results.collect(),
             related: response.suggestions.clone(),
             corrected: response.corrected.clone(),
+            notice: response.notice.as_ref().map(|notice| notice.text.clone()),
             ..ImpressionRecord::default()
         });
         log.query(QueryRecord {
@@ -110,7 +111,7 @@ impl SearchService {
             page: number(page),
             filters: filters(request),
             sort: if request.options.newest_first { "date".into() } else { String::new() },
-            total: Some(response.total),
+            total: Some(response.matches()),
             cache: Some(response.cache),
             took_ms: Some(response.took_ms),
             generation: response.generation.clone(),

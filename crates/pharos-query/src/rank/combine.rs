@@ -2,14 +2,15 @@
 //!
 //! Every part is between 0 and 1, and the weights (k) sum to 1. With the sum, the default, no part contributes more
 //! than its weight, whatever manipulation it is subject to. With the product, each part multiplies all others; it
-//! exists for comparison.
+//! exists for comparison. The score of a page that lacks words is multiplied by the share of the words that it has, the
+//! score of a listing by a constant.
 
 use pharos_core::config::{ScoreCombination, ScoreWeights};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 /// The parts of the score of a page, each between 0 and 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScoreParts {
     pub(crate) words: f64,
     pub(crate) near: f64,
@@ -19,8 +20,33 @@ pub(crate) struct ScoreParts {
     /// `None` if there are no clicks for this query.
     pub(crate) clicks: Option<f64>,
     pub(crate) fresh: f64,
+    /// Share of the query found only outside the main content.
+    pub(crate) other: f64,
     /// Boost set by the operator.
     pub(crate) boost: f64,
+    /// Share of the required words that the page contains, by their weights.
+    pub(crate) coverage: f64,
+    /// Factor of a listing; 1 for other pages.
+    pub(crate) listing: f64,
+}
+
+impl Default for ScoreParts {
+    /// The parts of a page that contains all words, which count nothing.
+    fn default() -> Self {
+        Self {
+            words: 0.0,
+            near: 0.0,
+            title: 0.0,
+            links: 0.0,
+            home: 0.0,
+            clicks: None,
+            fresh: 0.0,
+            other: 0.0,
+            boost: 0.0,
+            coverage: 1.0,
+            listing: 1.0,
+        }
+    }
 }
 
 /// The contribution of one part to a score.
@@ -38,26 +64,27 @@ pub struct Contribution {
 
 impl ScoreParts {
     /// Returns the values in the order of [`ScoreWeights::NAMES`].
-    fn values(&self) -> [f64; 7] {
-        let Self { words, near, title, links, home, clicks, fresh, .. } = *self;
-        [words, near, title, links, home, clicks.unwrap_or_default(), fresh]
+    fn values(&self) -> [f64; 8] {
+        let Self { words, near, title, links, home, clicks, fresh, other, .. } = *self;
+        [words, near, title, links, home, clicks.unwrap_or_default(), fresh, other]
     }
 
     /// Returns the score.
     pub(crate) fn score(&self, weights: &ScoreWeights, combine: ScoreCombination) -> f64 {
         let sum = |of: &[f64], by: &[f64]| of.iter().zip(by).map(|(value, k)| value * k).sum::<f64>();
         let (values, k) = (self.values(), weights.values());
-        match combine {
-            ScoreCombination::Sum => sum(&values, &k) + self.boost,
+        let score = match combine {
+            ScoreCombination::Sum => sum(&values, &k),
             ScoreCombination::Product => {
                 // Words, links and clicks are multiplied (WB·WL·WU). The other parts belong to the words.
-                let of_words = |all: [f64; 7]| [all[0], all[1], all[2], all[4], all[6]];
+                let of_words = |all: [f64; 8]| [all[0], all[1], all[2], all[4], all[6], all[7]];
                 let all: f64 = of_words(k).iter().sum();
                 let words = sum(&of_words(values), &of_words(k)) / all.max(f64::EPSILON);
                 let links = if weights.links > 0.0 { self.links } else { 1.0 };
-                words * links * self.clicks.unwrap_or(1.0) + self.boost
+                words * links * self.clicks.unwrap_or(1.0)
             }
-        }
+        };
+        score * self.coverage * self.listing + self.boost
     }
 
     /// Returns the contribution of each part.
@@ -67,6 +94,11 @@ impl ScoreParts {
             .filter(|(_, weight)| *weight > 0.0)
             .map(|((part, value), weight)| Contribution { part, value, weight, gives: value * weight })
             .collect();
+        let factors = [("missing words", self.coverage), ("listing", self.listing)];
+        for (part, value) in factors.into_iter().filter(|(_, value)| *value < 1.0) {
+            let lost = all.iter().map(|part| part.gives).sum::<f64>() * (value - 1.0);
+            all.push(Contribution { part, value, weight: 1.0, gives: lost });
+        }
         if self.boost != 0.0 {
             all.push(Contribution { part: "boost", value: 1.0, weight: self.boost, gives: self.boost });
         }

@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 
 use super::basic_weight::QueryShape;
 use super::bm25::WordStatistics;
-use super::{SYNONYM_WEIGHT, SynonymMatch};
+use super::{OPTIONAL_WEIGHT, SYNONYM_WEIGHT, SynonymMatch};
 use crate::language::expression::Expression;
+use crate::language::optional_words::is_question_word;
 use crate::language::term::{IsIndexed, QueryTerm};
 
 /// A word of the query.
@@ -28,6 +29,10 @@ pub(crate) struct QueryWord {
     pub(crate) statistics: WordStatistics,
     /// Inverse document frequency weight, derived from the statistics.
     pub(crate) weight: f64,
+    /// `true` if matching pages may lack the word, which weighs less then.
+    is_optional: bool,
+    /// `true` if users expect the word on matching pages, so that results report its absence.
+    is_expected: bool,
     variants: Vec<Variant>,
     /// Term number of the exact form, if other forms count too.
     exact: Option<usize>,
@@ -53,6 +58,8 @@ pub(crate) struct WordOccurrences<'e> {
     pub(crate) times: [f64; 6],
     /// In ascending order.
     pub(crate) positions: Cow<'e, [u32]>,
+    /// Occurrences outside all zones.
+    pub(crate) other: u32,
     /// 1 for the word as typed, less if only a synonym occurs.
     pub(crate) weight: f64,
     /// The synonym that occurs in place of the word.
@@ -61,24 +68,30 @@ pub(crate) struct WordOccurrences<'e> {
 
 impl WordOccurrences<'_> {
     fn none() -> Self {
-        Self { times: [0.0; 6], positions: Cow::Borrowed(&[]), weight: 1.0, synonym: None }
+        Self { times: [0.0; 6], positions: Cow::Borrowed(&[]), other: 0, weight: 1.0, synonym: None }
     }
 
-    fn is_empty(&self) -> bool {
+    /// Returns `true` if the word occurs in no zone.
+    pub(crate) fn is_empty(&self) -> bool {
         self.times.iter().all(|times| *times == 0.0) && self.positions.is_empty()
+    }
+
+    /// Returns `true` if the word occurs nowhere on the page.
+    fn is_missing(&self) -> bool {
+        self.is_empty() && self.other == 0
     }
 }
 
 impl QueryWords {
-    pub(crate) fn from_terms(
-        terms: &[&QueryTerm],
+    pub(crate) fn from_expression(
+        expression: &Expression,
         is_indexed: IsIndexed<'_>,
         view: &dyn IndexView,
     ) -> Result<Self, IndexError> {
         let mut query_words = Self::default();
         // Each clause of a query counts positions from 0; here they are made consecutive.
         let (mut base, mut last, mut end) = (0, 0, 0);
-        for term in terms {
+        for term in expression.terms() {
             let length = term.word.chars().filter(|c| is_han(*c)).count().max(1);
             if term.position() <= last {
                 base = end;
@@ -107,6 +120,8 @@ impl QueryWords {
                 length,
                 statistics: WordStatistics::default(),
                 weight: 0.0,
+                is_optional: expression.is_optional(term),
+                is_expected: !is_question_word(&term.word),
                 variants,
                 exact,
                 synonyms,
@@ -119,7 +134,8 @@ impl QueryWords {
             let of_way = |variant: &Variant| variant.iter().map(|(_, term)| with_term[*term]).min();
             let with_word = word.variants.iter().filter_map(of_way).max().unwrap_or_default();
             word.statistics = WordStatistics::new(query_words.pages, with_word as f64);
-            word.weight = word.statistics.weight();
+            let share = if word.is_optional { OPTIONAL_WEIGHT } else { 1.0 };
+            word.weight = share * word.statistics.weight();
         }
         Ok(query_words)
     }
@@ -133,8 +149,19 @@ impl QueryWords {
             let statistics = WordStatistics { relevant: 1.0, relevant_with_word: 1.0, ..statistics };
             let length = word.chars().filter(|c| is_han(*c)).count().max(1);
             let (word, weight, variants) = (word.clone(), statistics.weight(), vec![vec![(0, nth)]]);
-            let (position, times, exact, synonyms) = (0, 1.0, None, Vec::new());
-            QueryWord { word, position, times, length, statistics, weight, variants, exact, synonyms }
+            QueryWord {
+                word,
+                position: 0,
+                times: 1.0,
+                length,
+                statistics,
+                weight,
+                is_optional: false,
+                is_expected: true,
+                variants,
+                exact: None,
+                synonyms: Vec::new(),
+            }
         };
         let query_words = words.iter().enumerate().map(to_query_word).collect();
         Ok(Self { words: query_words, terms: words, pages, mean_length })
@@ -168,6 +195,30 @@ impl QueryWords {
             // Other operators only select pages.
             _ => QueryShape::And(Vec::new()),
         }
+    }
+
+    /// Returns the share of the required words that occur on a page, by their weights.
+    pub(crate) fn coverage(&self, found: &[WordOccurrences<'_>]) -> f64 {
+        let (mut present, mut all) = (0.0, 0.0);
+        for (word, found) in self.words.iter().zip(found).filter(|(word, _)| !word.is_optional) {
+            all += word.weight;
+            present += if found.is_missing() { 0.0 } else { word.weight };
+        }
+        if all > 0.0 { present / all } else { 1.0 }
+    }
+
+    /// Returns the words that a page lacks, as bits in the order of the words, without words that only ask.
+    pub(crate) fn missing(&self, found: &[WordOccurrences<'_>]) -> u64 {
+        let words = self.words.iter().zip(found).zip(0..u64::BITS);
+        let missing = words.filter(|((word, found), _)| word.is_expected && found.is_missing());
+        missing.fold(0, |bits, (_, nth)| bits | 1 << nth)
+    }
+
+    /// Returns the words in the title of a page, as bits in the order of the words.
+    pub(crate) fn in_title(found: &[WordOccurrences<'_>]) -> u64 {
+        let in_title = |found: &WordOccurrences<'_>| found.times[Zone::Title as usize] > 0.0;
+        let words = found.iter().zip(0..u64::BITS).filter(|(found, _)| in_title(found));
+        words.fold(0, |bits, (_, nth)| bits | 1 << nth)
     }
 
     fn number_variants(&mut self, variants: Vec<Vec<(usize, String)>>) -> Vec<Variant> {
@@ -220,6 +271,7 @@ fn in_variants<'e>(variants: &[Variant], page: &'e Evidence) -> WordOccurrences<
                 // Variants may occur at the same position: the more frequent one counts.
                 all.times.iter_mut().zip(found.times).for_each(|(all, times)| *all = all.max(times));
                 all.positions.to_mut().extend_from_slice(&found.positions);
+                all.other = all.other.max(found.other);
             }
             all.positions.to_mut().sort_unstable();
             all
@@ -241,7 +293,9 @@ fn in_variant<'e>(variant: &[(u32, usize)], page: &'e Evidence) -> WordOccurrenc
     let positions: Vec<u32> = begins.collect();
     let mut times = [0.0; 6];
     positions.iter().for_each(|position_on_page| times[Zone::of_position(*position_on_page) as usize] += 1.0);
-    WordOccurrences { times, positions: Cow::Owned(positions), ..WordOccurrences::none() }
+    // Positions outside the zones are not kept: the parts of the word are assumed to stand together.
+    let other = terms.iter().map(|(_, term)| term.other).min().unwrap_or_default();
+    WordOccurrences { times, positions: Cow::Owned(positions), other, ..WordOccurrences::none() }
 }
 
 fn term_occurrences(term: &TermEvidence) -> WordOccurrences<'_> {
@@ -250,5 +304,6 @@ fn term_occurrences(term: &TermEvidence) -> WordOccurrences<'_> {
     let counted: u32 =
         Zone::ALL.iter().map(|zone| u32::from(zone.weight()) * term.times[*zone as usize]).sum();
     times[Zone::Anchor as usize] += f64::from(term.weight.saturating_sub(counted));
-    WordOccurrences { times, positions: Cow::Borrowed(&term.positions), ..WordOccurrences::none() }
+    let positions = Cow::Borrowed(term.positions.as_slice());
+    WordOccurrences { times, positions, other: term.other, ..WordOccurrences::none() }
 }

@@ -2,7 +2,8 @@
 //!
 //! A click counts more on later result pages, which fewer users see. Clicks decay daily. A page that is new to a
 //! query starts with a share of the best page. Only pages of one query are compared, and without clicks there is no
-//! weight. A query without clicks uses the clicks for any query ([`hot_clicks`]).
+//! weight. A query without clicks uses the words of other queries that led to a page ([`ClickWords`]), and if there are
+//! none, the clicks for any query ([`hot_clicks`]).
 //!
 //! [`hot_clicks`]: super::hot_clicks
 //!
@@ -10,10 +11,13 @@
 //! entries with the fewest clicks are evicted.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use pharos_core::PageId;
+use pharos_core::config::RankConfig;
+use pharos_mining::clicks::click_words::{ClickWords, query_words};
 
 use super::hot_clicks::{HotClicks, PageClicks, drop_coldest};
 
@@ -33,6 +37,7 @@ pub struct Clicks {
     instance: u64,
     queries: RwLock<HashMap<String, QueryClicks>>,
     hot: HotClicks,
+    words: RwLock<Arc<ClickWords>>,
     days: AtomicU64,
 }
 
@@ -49,6 +54,15 @@ pub struct ClickRules {
     pub decay: f64,
     /// Initial weight of a page without clicks (l), as a share of the best.
     pub start: f64,
+    /// Share of the weight for the words of queries that led to a page.
+    pub words: f64,
+}
+
+impl ClickRules {
+    /// Returns the rules of the settings.
+    pub(crate) fn from_config(rank: &RankConfig) -> Self {
+        Self { decay: rank.click_decay, start: rank.click_start, words: rank.click_words }
+    }
 }
 
 /// A version of the click counts for one query. It changes when clicks have grown by a tenth, when a day ends, or
@@ -68,6 +82,7 @@ impl Default for Clicks {
             instance: CREATED.fetch_add(1, Ordering::Relaxed),
             queries: RwLock::default(),
             hot: HotClicks::default(),
+            words: RwLock::default(),
             days: AtomicU64::new(0),
         }
     }
@@ -102,14 +117,39 @@ impl Clicks {
         self.days.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Replaces the words of queries that led to pages.
+    pub fn set_words(&self, words: ClickWords) {
+        if words.is_empty() && self.words.read().is_empty() {
+            return;
+        }
+        *self.words.write() = Arc::new(words);
+        // Scores computed before are outdated.
+        self.days.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the relevance of pages for a query by the words of other queries that led to them.
+    fn by_words(
+        &self,
+        query: &str,
+        rules: &ClickRules,
+        pages: impl Iterator<Item = PageId>,
+    ) -> HashMap<PageId, f64> {
+        let words = Arc::clone(&self.words.read());
+        if rules.words <= 0.0 || words.is_empty() {
+            return HashMap::new();
+        }
+        let query = query_words(&pharos_text::normalise(query));
+        pages.map(|page| (page, words.relevance(&query, page))).filter(|(_, value)| *value > 0.0).collect()
+    }
+
     /// Returns the click weights of pages for one query, or `None` if none of them has clicks.
     pub(crate) fn weights_for(
         &self,
         query: &str,
         rules: ClickRules,
-        pages: impl Iterator<Item = PageId>,
+        pages: impl Iterator<Item = PageId> + Clone,
     ) -> Option<ClickWeights> {
-        if self.hot.times() == 0 {
+        if self.hot.times() == 0 && self.words.read().is_empty() {
             return None;
         }
         let queries = self.queries.read();
@@ -118,11 +158,14 @@ impl Clicks {
             clicked.map(|(page, clicked)| (*page, clicked.total(&rules))).collect::<HashMap<PageId, f64>>()
         });
         drop(queries);
-        let weights = |totals: HashMap<PageId, f64>| {
+        let weights = |totals: HashMap<PageId, f64>, share: f64| {
             let most = totals.values().copied().fold(0.0, f64::max);
-            (most > 0.0).then_some(ClickWeights { totals, most, start: rules.start.clamp(0.0, 1.0) })
+            let share = share.clamp(0.0, 1.0);
+            (most > 0.0).then_some(ClickWeights { totals, most, start: rules.start.clamp(0.0, 1.0), share })
         };
-        own.and_then(weights).or_else(|| weights(self.hot.totals(pages, &rules)))
+        own.and_then(|totals| weights(totals, 1.0))
+            .or_else(|| weights(self.by_words(query, &rules, pages.clone()), rules.words))
+            .or_else(|| weights(self.hot.totals(pages, &rules), 1.0))
     }
 
     /// Returns the current [`ClickStamp`].
@@ -148,22 +191,24 @@ pub(crate) struct ClickWeights {
     totals: HashMap<PageId, f64>,
     most: f64,
     start: f64,
+    share: f64,
 }
 
 impl ClickWeights {
     /// Returns WU = (WUA + WUC) / WUmax, where WUC = l·WUAmax for a page without clicks.
     pub(crate) fn weight(&self, page: PageId) -> f64 {
-        self.totals.get(&page).map_or(self.start, |total| total / self.most)
+        self.share * self.totals.get(&page).map_or(self.start, |total| total / self.most)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use pharos_core::PageUrl;
+    use pharos_mining::clicks::ClickGraphBuilder;
 
     use super::*;
 
-    const RULES: ClickRules = ClickRules { decay: 0.5, start: 0.1 };
+    const RULES: ClickRules = ClickRules { decay: 0.5, start: 0.1, words: 0.5 };
 
     fn page(n: usize) -> PageId {
         PageUrl::parse(&format!("http://a.example/{n}")).unwrap().id()
@@ -200,6 +245,24 @@ mod tests {
     }
 
     #[test]
+    fn words_of_other_queries_count_for_a_query_without_clicks() {
+        let clicks = Clicks::default();
+        let url = |n: usize| format!("http://a.example/{n}");
+        let mut graph = ClickGraphBuilder::default();
+        graph.add("green tea", &url(1), 3.0);
+        graph.add("black coffee", &url(2), 9.0);
+        let before = clicks.stamp("tea");
+        clicks.set_words(ClickWords::build(&graph.finish(), 0));
+        assert_ne!(clicks.stamp("tea"), before, "cached scores are outdated");
+        clicks.click("black coffee", page(2), 1);
+        let found = weights(&clicks, "tea", &[1, 2]).unwrap();
+        assert_eq!([1, 2].map(|n| found.weight(page(n))), [0.5, 0.05]);
+        let off = ClickRules { words: 0.0, ..RULES };
+        let found = clicks.weights_for("tea", off, [page(1), page(2)].into_iter()).unwrap();
+        assert_eq!([1, 2].map(|n| found.weight(page(n))), [0.1, 1.0], "only the clicks for any query");
+    }
+
+    #[test]
     fn days_pass() {
         let clicks = Clicks::default();
         clicks.click("Olympics", page(1), 1);
@@ -223,7 +286,7 @@ mod tests {
     #[test]
     fn decay_forgets_at_once_or_never() {
         for (decay, yesterday) in [(0.0, 0.0), (1.0, 1.0)] {
-            let rules = ClickRules { decay, start: 0.0 };
+            let rules = ClickRules { decay, start: 0.0, words: 0.0 };
             let clicks = Clicks::default();
             clicks.click("a", page(1), 1);
             clicks.end_day(&rules);

@@ -15,9 +15,10 @@ use crate::rank::query_words::QueryWords;
 ///    source is not used further.
 /// 2. [`candidates`](Self::candidates), for one attempt after another. Attempts have increasing numbers, and the first
 ///    one with results is the last one. After `None`, the source is not used further.
-/// 3. [`home_pages`](Self::home_pages), at most once, then [`boosted`](Self::boosted) for each rule of the operator in
+/// 3. [`partial_matches`](Self::partial_matches), at most once. After `None`, the source is not used further.
+/// 4. [`home_pages`](Self::home_pages), at most once, then [`boosted`](Self::boosted) for each rule of the operator in
 ///    their order, all for the last attempt. Neither is called if results are sorted by date.
-/// 4. [`record_best`](Self::record_best), once, with all candidates and their final scores.
+/// 5. [`record_best`](Self::record_best), once, with all candidates and their final scores.
 ///
 /// All sources return the same candidates for the same request, up to the limits of the request. They differ in
 /// the generations that they read. A source gives up if it cannot determine the candidates.
@@ -33,6 +34,12 @@ pub(crate) trait CandidateSource {
         step: usize,
         request: &RetrievalRequest<'_>,
         results: usize,
+    ) -> Result<Option<RetrievalResult>, IndexError>;
+
+    /// Returns pages with some of the words, in addition to the candidates of all attempts.
+    fn partial_matches(
+        &mut self,
+        request: &RetrievalRequest<'_>,
     ) -> Result<Option<RetrievalResult>, IndexError>;
 
     /// Returns home pages among the matches.
@@ -114,6 +121,15 @@ impl CandidateSource for WholeIndex<'_> {
         Ok(Some(found))
     }
 
+    /// Records nothing: the number of candidates is limited, so those of history depend on latest.
+    fn partial_matches(
+        &mut self,
+        request: &RetrievalRequest<'_>,
+    ) -> Result<Option<RetrievalResult>, IndexError> {
+        self.recorded = None;
+        history_results::retrieve_all(self.view, request).map(Some)
+    }
+
     fn home_pages(&mut self, request: &RetrievalRequest<'_>) -> Result<Vec<Candidate>, IndexError> {
         let (found, of_history) = self.retrieve_beside(request)?;
         if let Some(recorded) = &mut self.recorded {
@@ -181,6 +197,10 @@ impl CandidateSource for LatestWithHistory<'_> {
     ) -> Result<Option<RetrievalResult>, IndexError> {
         self.has_history = self.cached.attempts.last().is_some_and(|(last, _)| *last == step);
         self.cached.candidates(step, request, results, self.view)
+    }
+
+    fn partial_matches(&mut self, _: &RetrievalRequest<'_>) -> Result<Option<RetrievalResult>, IndexError> {
+        Ok(None)
     }
 
     fn home_pages(&mut self, request: &RetrievalRequest<'_>) -> Result<Vec<Candidate>, IndexError> {

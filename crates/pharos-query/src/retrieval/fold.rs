@@ -1,34 +1,49 @@
-//! Folding of duplicates (网页消重): pages with the same content become one result, at the rank of the best of them.
+//! Folding of duplicates (网页消重): pages with the same content become one result, the best of them.
 //!
 //! A history build assigns near-duplicates to groups. A newer page has no group yet and is compared by its signature
-//! with the first page of each result.
+//! with the first page of each result. Two kinds of pages stay apart although their texts are alike: a page whose title
+//! has words of the query that the title of the shown page lacks, and short pages with different titles, whose texts
+//! consist mostly of what they share with others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pharos_core::PageId;
 use pharos_graph::duplicates::{DuplicateDetector as _, MinHash, MinHashSignature};
 use pharos_index::document::DuplicateSignature;
 use pharos_index::{Candidate, IndexError, IndexView};
+use pharos_text::title::title_parts;
+use pharos_text::{is_han, normalise};
+
+use crate::rank::PageTraits;
+use crate::retrieval::retriever::ScoredCandidate;
 
 /// Maximum number of candidates whose signatures are compared: n candidates take up to n²/2 comparisons.
 const MAX_COMPARED: usize = 300;
 
+/// Length in terms, stems included, below which pages with different titles are not folded.
+const SHORT_PAGE: u32 = 300;
+
+/// Share of common words from which two titles are alike (Jaccard coefficient).
+const SAME_TITLE: f64 = 0.6;
+
 /// A result with its folded duplicates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoldedResult {
-    /// Page that is shown: the representative of the group if it is a candidate, otherwise the best page.
+    /// Page that is shown: the best page that is not a listing, or the best page.
     pub(crate) shown_page: Candidate,
+    /// Traits of the shown page.
+    pub(crate) traits: PageTraits,
     /// Score of the best page.
     pub(crate) score: f32,
-    has_representative: bool,
     /// Number of pages, exact copies included.
     pages: u64,
 }
 
 impl FoldedResult {
-    pub(crate) fn single(candidate: Candidate) -> Self {
+    pub(crate) fn single(scored: &ScoredCandidate) -> Self {
+        let ScoredCandidate { candidate, traits, .. } = *scored;
         let pages = 1 + u64::from(candidate.copies);
-        Self { shown_page: candidate, score: candidate.score, has_representative: false, pages }
+        Self { shown_page: candidate, traits, score: candidate.score, pages }
     }
 
     /// Returns the number of pages that are not shown.
@@ -36,19 +51,24 @@ impl FoldedResult {
         self.pages - 1
     }
 
-    fn join(&mut self, candidate: Candidate) {
-        self.pages += 1 + u64::from(candidate.copies);
+    fn join(&mut self, scored: &ScoredCandidate) {
+        self.pages += 1 + u64::from(scored.candidate.copies);
+        if self.traits.is_listing && !scored.traits.is_listing {
+            (self.shown_page, self.traits) = (scored.candidate, scored.traits);
+        }
     }
 }
 
 /// Folds duplicates among candidates of one view, in rank order. Later candidates do not change the order of
 /// results.
-pub(crate) struct DuplicateFolder {
+pub(crate) struct DuplicateFolder<'v> {
+    view: &'v dyn IndexView,
     candidates: usize,
     results: Vec<FoldedResult>,
-    /// Result of each group.
-    groups: HashMap<PageId, usize>,
+    /// Results of each group.
+    groups: HashMap<PageId, Vec<usize>>,
     leaders: Vec<ResultLeader>,
+    titles: HashMap<PageId, String>,
     method: MinHash,
 }
 
@@ -59,60 +79,93 @@ struct ResultLeader {
     signature: MinHashSignature,
 }
 
-impl Default for DuplicateFolder {
-    fn default() -> Self {
+impl<'v> DuplicateFolder<'v> {
+    pub(crate) fn new(view: &'v dyn IndexView) -> Self {
         // A build recognises boilerplate shared by the pages of a site. Here only close similarity counts.
         let method = MinHash { threshold: 0.8, containment: f64::INFINITY, ..MinHash::default() };
-        let (results, groups, leaders) = (Vec::new(), HashMap::new(), Vec::new());
-        Self { candidates: 0, results, groups, leaders, method }
+        let (results, groups, leaders, titles) = (Vec::new(), HashMap::new(), Vec::new(), HashMap::new());
+        Self { view, candidates: 0, results, groups, leaders, titles, method }
     }
-}
 
-impl DuplicateFolder {
     /// Returns the folded results.
     pub(crate) fn finish(self) -> Vec<FoldedResult> {
         self.results
     }
 
     /// Adds the next candidates.
-    pub(crate) fn add(&mut self, next: &[Candidate], view: &dyn IndexView) -> Result<(), IndexError> {
-        for (candidate, signature_of) in next.iter().zip(view.signatures(next)?) {
-            self.fold_candidate(*candidate, &signature_of);
+    pub(crate) fn add(&mut self, next: &[ScoredCandidate]) -> Result<(), IndexError> {
+        let candidates: Vec<Candidate> = next.iter().map(|scored| scored.candidate).collect();
+        for (scored, signature_of) in next.iter().zip(self.view.signatures(&candidates)?) {
+            self.fold_candidate(scored, &signature_of)?;
         }
         Ok(())
     }
 
-    fn fold_candidate(&mut self, candidate: Candidate, signature_of: &DuplicateSignature) {
+    fn fold_candidate(
+        &mut self,
+        scored: &ScoredCandidate,
+        signature_of: &DuplicateSignature,
+    ) -> Result<(), IndexError> {
         let compared = signature_of.signature.as_deref().filter(|_| self.candidates < MAX_COMPARED);
         let signature = compared.and_then(MinHashSignature::from_bytes);
         self.candidates += 1;
-        let is_grouped = signature_of.group.is_some();
-        let of_its_group = signature_of.group.and_then(|group| self.groups.get(&group).copied());
-        let known = of_its_group.or_else(|| self.find_similar(signature.as_ref()?, is_grouped));
+        let group = signature_of.group;
+        let mut similar: Vec<usize> =
+            group.and_then(|group| self.groups.get(&group)).cloned().unwrap_or_default();
+        if similar.is_empty()
+            && let Some(signature) = &signature
+        {
+            similar.extend(self.find_similar(signature, group.is_some()));
+        }
+        let mut known = None;
+        for result in similar {
+            if !self.is_separate(result, scored)? {
+                known = Some(result);
+                break;
+            }
+        }
         let result = match known {
             Some(result) => {
-                self.results[result].join(candidate);
+                self.results[result].join(scored);
                 result
             }
             None => {
-                self.results.push(FoldedResult::single(candidate));
-                let result = self.results.len() - 1;
-                self.leaders.extend(signature.map(|signature| ResultLeader {
-                    result,
-                    is_grouped,
-                    signature,
-                }));
+                self.results.push(FoldedResult::single(scored));
+                let (result, is_grouped) = (self.results.len() - 1, group.is_some());
+                let leader = |signature| ResultLeader { result, is_grouped, signature };
+                self.leaders.extend(signature.map(leader));
                 result
             }
         };
-        if let Some(group) = signature_of.group {
-            self.groups.entry(group).or_insert(result);
-            let folded = &mut self.results[result];
-            if group == candidate.page && !folded.has_representative {
-                folded.has_representative = true;
-                folded.shown_page = candidate;
+        if let Some(group) = group {
+            let results = self.groups.entry(group).or_default();
+            if !results.contains(&result) {
+                results.push(result);
             }
         }
+        Ok(())
+    }
+
+    /// Returns `true` if a page is a result of its own although its text is like that of a result.
+    fn is_separate(&mut self, result: usize, scored: &ScoredCandidate) -> Result<bool, IndexError> {
+        let (shown, page) = (&self.results[result], &scored.traits);
+        if page.is_listing {
+            return Ok(false);
+        }
+        if page.in_title & !shown.traits.in_title != 0 {
+            return Ok(true);
+        }
+        if page.length >= SHORT_PAGE || page.length == 0 {
+            return Ok(false);
+        }
+        let pages = [shown.shown_page, scored.candidate];
+        let unknown: Vec<Candidate> =
+            pages.into_iter().filter(|page| !self.titles.contains_key(&page.page)).collect();
+        for (page, fields) in unknown.iter().zip(self.view.result_fields(&unknown)?) {
+            self.titles.insert(page.page, fields.title);
+        }
+        let [shown, page] = pages.map(|page| self.titles.get(&page.page).map_or("", String::as_str));
+        Ok(are_different_titles(shown, page))
     }
 
     /// Returns the result whose first page has the same content. Two grouped pages are not compared: the build has
@@ -125,12 +178,34 @@ impl DuplicateFolder {
     }
 }
 
+/// Returns `true` if both titles have parts of their own, with few common words.
+fn are_different_titles(a: &str, b: &str) -> bool {
+    let (a, b) = (normalise(a), normalise(b));
+    let [parts_of_a, parts_of_b] = [&a, &b].map(|title| title_parts(title).collect::<Vec<&str>>());
+    let own_words = |parts: &[&str], others: &[&str]| -> HashSet<String> {
+        parts.iter().filter(|part| !others.contains(part)).flat_map(|part| title_words(part)).collect()
+    };
+    let (a, b) = (own_words(&parts_of_a, &parts_of_b), own_words(&parts_of_b, &parts_of_a));
+    let common = a.intersection(&b).count() as f64;
+    !a.is_empty() && !b.is_empty() && common < SAME_TITLE * a.union(&b).count() as f64
+}
+
+/// Splits a part of a title into words and Han characters.
+fn title_words(part: &str) -> Vec<String> {
+    let runs = part.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+    runs.flat_map(|run| match run.contains(is_han) {
+        true => run.chars().map(String::from).collect(),
+        false => vec![run.to_string()],
+    })
+    .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use pharos_core::config::Config;
-    use pharos_core::{LibraryPosition, PageUrl, Timestamp};
+    use pharos_core::{LibraryPosition, PageType, PageUrl, Timestamp};
     use pharos_graph::duplicates::PageText;
     use pharos_index::{IndexChange, IndexDocument, PageCopy};
 
@@ -184,13 +259,13 @@ mod tests {
     }
 
     #[test]
-    fn the_representative_is_shown_at_the_rank_of_the_best() {
+    fn the_best_page_of_a_group_is_shown() {
         let copy = PageCopy { url: url("copy"), position: AT, fetched: Timestamp::EPOCH };
         let first = IndexDocument { copies: vec![copy], ..in_group("first", page("first", 1)) };
         let pages = [page("better", 5), in_group("first", page("best", 9)), first];
         let (_dir, search) = search(&pages);
         let answer = search.run(&SearchRequest::new("lighthouse")).unwrap();
-        assert_eq!(results(&answer), [("first", 2), ("better", 0)]);
+        assert_eq!(results(&answer), [("best", 2), ("better", 0)]);
         assert_eq!((answer.total, answer.last_page), (3, Some(1)));
         assert!(answer.hits[0].score > answer.hits[1].score);
 
@@ -207,9 +282,49 @@ mod tests {
     }
 
     #[test]
-    fn without_its_representative_the_best_is_shown() {
-        let (_dir, search) = search(&[in_group("gone", page("one", 1)), in_group("gone", page("two", 2))]);
-        assert_eq!(found(&search), [("two".into(), 1)]);
+    fn a_listing_never_represents_an_article() {
+        let listing = IndexDocument { page_type: PageType::Hub, ..in_group("a", page("listing", 30)) };
+        let (_dir, search) = search(&[listing, in_group("a", page("article", 2)), page("other", 1)]);
+        assert_eq!(found(&search), [("article".into(), 1), ("other".into(), 0)]);
+    }
+
+    #[test]
+    fn a_title_with_more_words_of_the_query_is_a_result_of_its_own() {
+        let titled = |path: &str, title: &str, times| IndexDocument {
+            title: title.into(),
+            body: "lighthouse keeper ".repeat(times),
+            ..in_group("a", page(path, 1))
+        };
+        let long = [
+            titled("a", "Lighthouse", 300),
+            titled("b", "The keeper", 290),
+            titled("c", "Lighthouse keepers", 300),
+        ];
+        let (_dir, search) = search(&long);
+        assert_eq!(found(&search), [("a".into(), 2)]);
+        let answer = search.run(&SearchRequest::new("lighthouse keeper")).unwrap();
+        let first = results(&answer)[0];
+        assert_eq!((first, answer.hits.len()), (("c", 2), 1), "the best title is shown");
+    }
+
+    #[test]
+    fn short_pages_with_different_titles_are_not_folded() {
+        let titled =
+            |path: &str, title: &str| IndexDocument { title: title.into(), ..in_group("a", page(path, 3)) };
+        let pages = [
+            titled("hue", "Hue – GIMP"),
+            titled("blur", "Gaussian blur – GIMP"),
+            titled("copy", "Hue – GIMP"),
+        ];
+        let (_dir, search) = search(&pages);
+        let mut shown = found(&search);
+        shown.sort();
+        assert_eq!(shown.iter().map(|(_, duplicates)| duplicates).sum::<u64>(), 1);
+        assert_eq!((shown.len(), shown[0].0.as_str()), (2, "blur"));
+        assert!(!are_different_titles("Tag: sea, page 2 | Blog", "Tag: sea, page 3 | Blog"));
+        assert!(
+            are_different_titles("git-add(1)", "git-rm(1)") && !are_different_titles("灯塔", "灯塔 - 海港网")
+        );
     }
 
     #[test]
@@ -224,7 +339,7 @@ mod tests {
             IndexDocument { signature: Some([1; 7].into()), ..page("damaged", 1) },
         ];
         let (_dir, search) = search(&pages);
-        let expected = [("old", 2), ("x", 0), ("y", 0), ("damaged", 0)];
+        let expected = [("new", 2), ("x", 0), ("y", 0), ("damaged", 0)];
         assert_eq!(found(&search), expected.map(|(path, duplicates)| (path.to_string(), duplicates)));
     }
 
@@ -246,7 +361,7 @@ mod tests {
             }
             assert_eq!(answer.hits.len(), 4);
         }
-        assert_eq!((seen.len(), seen[0].as_str()), (41, "c0"));
+        assert_eq!((seen.len(), seen[0].starts_with('c')), (41, true));
         assert_eq!(seen.iter().collect::<HashSet<_>>().len(), 41);
     }
 

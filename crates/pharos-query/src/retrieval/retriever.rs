@@ -14,6 +14,7 @@ use crate::cache::ResponseState;
 use crate::cache::history_results::HistoryResults;
 use crate::language::expression::Expression;
 use crate::language::intent::QueryKind;
+use crate::rank::PageTraits;
 use crate::rank::basic_weight::QueryShape;
 use crate::rank::boost::Boosts;
 use crate::rank::combine::ScoreParts;
@@ -31,14 +32,17 @@ pub(crate) const COUNT_LIMIT: u64 = 10_000;
 /// The ranked results of a query.
 pub(crate) struct RankedResults {
     pub(crate) results: Vec<ScoredCandidate>,
+    /// Number of pages that contain all required words.
     pub(crate) total: u64,
     pub(crate) total_is_exact: bool,
+    /// Number of pages with some of the words that are results, too.
+    pub(crate) partial_total: u64,
     pub(crate) is_partial: bool,
     pub(crate) is_relaxed: bool,
     pub(crate) kind: QueryKind,
     /// Number of candidates scored in stage two.
     pub(crate) scored: usize,
-    /// All matches without copies, if the candidates include them all.
+    /// All results without copies, partial matches included, if the candidates include them all.
     pub(crate) all: Option<Vec<Candidate>>,
     /// The query that was sent to the index.
     pub(crate) index_query: Option<Query>,
@@ -55,6 +59,7 @@ impl RankedResults {
             results: Vec::new(),
             total: 0,
             total_is_exact: true,
+            partial_total: 0,
             is_partial: false,
             is_relaxed: false,
             kind: QueryKind::Ordinary,
@@ -68,12 +73,13 @@ impl RankedResults {
     }
 }
 
-/// A candidate with the parts of its score.
+/// A candidate with the parts of its score and its traits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoredCandidate {
     /// The candidate with its final score.
     pub(crate) candidate: Candidate,
     pub(crate) parts: ScoreParts,
+    pub(crate) traits: PageTraits,
 }
 
 /// The retriever of one request.
@@ -91,6 +97,12 @@ pub(crate) struct Retriever<'a> {
     /// State for recording and using cached results of history; `None` disables both.
     pub(crate) state: Option<&'a ResponseState>,
 }
+
+/// Maximum number of partial matches that are scored.
+const MAX_PARTIAL_MATCHES: usize = 500;
+
+/// A set of page ids with a fast hash function, because ids are already hashes.
+pub(super) type PageSet = std::collections::HashSet<PageId, foldhash::fast::FixedState>;
 
 /// An attempt to find pages.
 struct Attempt {
@@ -156,6 +168,19 @@ impl Retriever<'_> {
                 break;
             }
         }
+        let mut partial = PageSet::default();
+        if let Some(mut query) = self.partial_query(expression, options, &candidates, &found) {
+            let Some(more) = self.retrieve_partial_matches(&mut query, options, source)? else {
+                return Ok(None);
+            };
+            let full: PageSet = candidates.iter().map(|candidate| candidate.page).collect();
+            let more = more.into_iter().filter(|candidate| !full.contains(&candidate.page));
+            if candidates.is_empty() {
+                index_query = Some(query);
+            }
+            candidates.extend(more.inspect(|candidate| _ = partial.insert(candidate.page)));
+            found.is_relaxed = found.total == 0 && !partial.is_empty();
+        }
         stage.stop("candidates");
         let Some(query) = index_query else { return Ok(Some(found)) };
         let stage = StageTimer::start();
@@ -163,25 +188,62 @@ impl Retriever<'_> {
         let any = || QueryShape::Or((0..found.query_words.words.len()).map(QueryShape::Word).collect());
         let needs_all = !found.is_relaxed && expression.related().is_none();
         found.shape = if needs_all { found.query_words.shape(expression) } else { any() };
-        let are_all = found.total_is_exact && found.total == candidates.len() as u64 && !options.all;
+        let full = (candidates.len() - partial.len()) as u64;
+        let are_all = found.total_is_exact && found.total == full && !options.all;
         found.all = are_all.then(|| candidates.clone());
+        found.partial_total = partial.len() as u64;
         if options.newest_first {
             source.record_best(&mut candidates.iter().copied(), self.query.max_results);
             candidates.truncate(self.query.max_results);
             found.results = candidates
                 .iter()
-                .map(|c| ScoredCandidate { candidate: *c, parts: ScoreParts::default() })
+                .map(|c| ScoredCandidate {
+                    candidate: *c,
+                    parts: ScoreParts::default(),
+                    traits: PageTraits::default(),
+                })
                 .collect();
         } else {
-            self.score_candidates(retrieval_query, &query, candidates, source, &mut found)?;
+            self.score_candidates(retrieval_query, &query, (candidates, partial), source, &mut found)?;
         }
         stage.stop("rank");
         found.index_query = Some(query);
         Ok(Some(found))
     }
 
+    /// Returns the query for pages with some of the words, if too few pages have all of them. Sorted by date, such pages
+    /// would hide the others.
+    fn partial_query(
+        &self,
+        expression: &Expression,
+        options: ResultOptions,
+        candidates: &[Candidate],
+        found: &RankedResults,
+    ) -> Option<Query> {
+        let is_full = found.total >= self.query.partial_below as u64
+            || options.any_word
+            || found.is_partial
+            || (options.newest_first && !candidates.is_empty())
+            || expression.related().is_some();
+        let is_indexed = |word: &str, kind| self.view.is_indexed_word(word, kind);
+        if is_full { None } else { expression.relaxed(&is_indexed) }
+    }
+
+    /// Retrieves pages with some of the words, best first.
+    fn retrieve_partial_matches(
+        &self,
+        query: &mut Query,
+        options: ResultOptions,
+        source: &mut dyn CandidateSource,
+    ) -> Result<Option<Vec<Candidate>>, IndexError> {
+        self.exclude_pages(query);
+        let limit = MAX_PARTIAL_MATCHES.min(self.query.candidates).max(self.query.max_results);
+        let request = RetrievalRequest { count_up_to: 0, ..self.request(query, options, limit) };
+        Ok(source.partial_matches(&request)?.map(|found| found.candidates))
+    }
+
     /// Determines the words of a query and the attempts to find pages, of which the first one with results counts: the
-    /// query itself, the characters of unknown words, and pages with only some of the words. Returns `None` if nothing
+    /// query itself, and the characters of unknown words. Returns `None` if nothing
     /// can be found.
     fn plan_attempts(
         &self,
@@ -199,19 +261,16 @@ impl Retriever<'_> {
                 (query_words, vec![attempt(0, query, false)])
             }));
         }
-        let query_words = QueryWords::from_terms(&expression.terms(), &is_indexed, self.view)?;
+        let query_words = QueryWords::from_expression(expression, &is_indexed, self.view)?;
         let split = expression.to_split_query(&is_indexed).map(|split| (1, split));
         let attempts = match (expression.relaxed(&is_indexed), options.any_word) {
             (Some(any), true) => {
                 let queries = [(0, any)].into_iter().chain(split);
                 queries.map(|(step, query)| attempt(step, query, true)).collect()
             }
-            (relaxed, _) => {
+            _ => {
                 let queries = [(0, query)].into_iter().chain(split);
-                let mut attempts: Vec<Attempt> =
-                    queries.map(|(step, query)| attempt(step, query, false)).collect();
-                attempts.extend(relaxed.map(|any| attempt(2, any, true)));
-                attempts
+                queries.map(|(step, query)| attempt(step, query, false)).collect()
             }
         };
         Ok(Some((query_words, attempts)))
@@ -248,23 +307,33 @@ impl Retriever<'_> {
         found: &mut RankedResults,
         source: &mut dyn CandidateSource,
     ) -> Result<Option<Vec<Candidate>>, IndexError> {
-        self.boosts.exclude_blocked(query);
-        if !self.hidden.is_empty() {
-            *query = narrowed(query, Query::Not(Box::new(self.hidden_pages())));
-        }
-        let request = RetrievalRequest {
-            rank_weight: self.query.rank_weight as f32,
-            every_address: options.all,
-            count_up_to: COUNT_LIMIT,
-            newest_first: options.newest_first,
-            until: self.until,
-            ..RetrievalRequest::new(query, self.query.candidates.max(self.query.max_results))
-        };
+        self.exclude_pages(query);
+        let limit = self.query.candidates.max(self.query.max_results);
+        let request = self.request(query, options, limit);
         let Some(of_index) = source.candidates(step, &request, self.query.max_results)? else {
             return Ok(None);
         };
         (found.total, found.total_is_exact) = (of_index.total, of_index.total_is_exact);
         found.is_partial = of_index.is_partial;
         Ok(Some(of_index.candidates))
+    }
+
+    /// Excludes blocked and hidden pages from a query.
+    fn exclude_pages(&self, query: &mut Query) {
+        self.boosts.exclude_blocked(query);
+        if !self.hidden.is_empty() {
+            *query = narrowed(query, Query::Not(Box::new(self.hidden_pages())));
+        }
+    }
+
+    fn request<'q>(&self, query: &'q Query, options: ResultOptions, limit: usize) -> RetrievalRequest<'q> {
+        RetrievalRequest {
+            rank_weight: self.query.rank_weight as f32,
+            every_address: options.all,
+            count_up_to: COUNT_LIMIT,
+            newest_first: options.newest_first,
+            until: self.until,
+            ..RetrievalRequest::new(query, limit)
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! Stage two of retrieval: scores the candidates by all features and keeps the best.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Instant;
 
 use pharos_core::PageId;
 use pharos_index::{Candidate, IndexError, LinkFigures, Query, RetrievalRequest};
 
 use super::cosines::CosineScorer;
-use super::retriever::{RankedResults, RetrievalQuery, Retriever, ScoredCandidate};
+use super::retriever::{PageSet, RankedResults, RetrievalQuery, Retriever, ScoredCandidate};
 use crate::language::intent::{self, QueryKind};
 use crate::rank::user_weight::{ClickRules, ClickWeights};
 use crate::rank::{CandidateFeatures, Ranker};
@@ -19,9 +19,6 @@ const BATCH_SIZE: usize = 1_000;
 /// Maximum number of home pages retrieved in addition to the candidates.
 const MAX_HOME_PAGES: usize = 64;
 
-/// A set of page ids with a fast hash function, because ids are already hashes.
-type PageSet = HashSet<PageId, foldhash::fast::FixedState>;
-
 /// Home pages and boosted pages among the candidates.
 #[derive(Default)]
 struct SpecialPages {
@@ -31,12 +28,13 @@ struct SpecialPages {
 }
 
 impl Retriever<'_> {
-    /// Scores the candidates of the last attempt, retrieved with `index_query`, and keeps the best.
+    /// Scores the candidates, retrieved with `index_query`, and keeps the best. Those in the given set have only some of
+    /// the words.
     pub(super) fn score_candidates(
         &self,
         retrieval_query: RetrievalQuery<'_>,
         index_query: &Query,
-        mut candidates: Vec<Candidate>,
+        (mut candidates, partial): (Vec<Candidate>, PageSet),
         source: &mut dyn CandidateSource,
         found: &mut RankedResults,
     ) -> Result<(), IndexError> {
@@ -48,6 +46,7 @@ impl Retriever<'_> {
             maxima: self.view.maxima(),
             shape: &found.shape,
             today: self.today,
+            lowers_listings: !expression.names_sites(),
         };
         let named = self.named_home_pages(text, &candidates, &special.home_pages, &ranker)?;
         found.kind = if !named.is_empty() {
@@ -57,11 +56,13 @@ impl Retriever<'_> {
         } else {
             QueryKind::Ordinary
         };
-        let rules = ClickRules { decay: self.rank.click_decay, start: self.rank.click_start };
+        let rules = ClickRules::from_config(self.rank);
         let clicks = self.clicks.weights_for(text, rules, candidates.iter().map(|c| c.page));
         let cosines = CosineScorer::new(self, &found.query_words);
         let (kind, boosts) = (found.kind, special.boosts);
-        let mut scorer = CandidateScorer { retriever: self, ranker, kind, named, boosts, clicks, cosines };
+        let partial = &partial;
+        let mut scorer =
+            CandidateScorer { retriever: self, ranker, kind, named, boosts, clicks, cosines, partial };
         let mut scored = Vec::with_capacity(candidates.len());
         for batch in candidates.chunks(BATCH_SIZE) {
             if !scored.is_empty() && self.until.is_some_and(|until| Instant::now() >= until) {
@@ -71,9 +72,29 @@ impl Retriever<'_> {
             scorer.score_batch(batch, &mut scored)?;
         }
         found.scored = scored.len();
+        if !partial.is_empty() {
+            self.drop_poor_matches(&mut scored, partial, found);
+        }
         source.record_best(&mut scored.iter().map(|scored| scored.candidate), self.query.max_results);
         found.results = keep_best(scored, self.query.max_results);
         Ok(())
+    }
+
+    /// Drops pages that have too few of the words, compared with the page that has most of them.
+    fn drop_poor_matches(
+        &self,
+        scored: &mut Vec<ScoredCandidate>,
+        partial: &PageSet,
+        found: &mut RankedResults,
+    ) {
+        let most = scored.iter().map(|scored| scored.parts.coverage).fold(0.0, f64::max);
+        scored.retain(|scored| scored.parts.coverage >= self.query.min_coverage * most);
+        let kept: PageSet = scored.iter().map(|scored| scored.candidate.page).collect();
+        let is_kept = |page: &PageId| !partial.contains(page) || kept.contains(page);
+        if let Some(all) = &mut found.all {
+            all.retain(|candidate| is_kept(&candidate.page));
+        }
+        found.partial_total = kept.intersection(partial).count() as u64;
     }
 
     /// Adds home pages, if the query may name a site, and boosted pages, whatever their text score.
@@ -153,6 +174,8 @@ struct CandidateScorer<'a> {
     clicks: Option<ClickWeights>,
     /// Only for the cosine models.
     cosines: Option<CosineScorer<'a>>,
+    /// Pages that may lack words.
+    partial: &'a PageSet,
 }
 
 impl CandidateScorer<'_> {
@@ -175,12 +198,13 @@ impl CandidateScorer<'_> {
                 is_named: self.named.contains(&candidate.page),
                 clicks: self.clicks.as_ref().map(|clicks| clicks.weight(candidate.page)),
                 boost: self.boosts.get(&candidate.page).copied().unwrap_or_default(),
+                is_partial: self.partial.contains(&candidate.page),
                 cosine: cosines.as_ref().and_then(|cosines| cosines.get(nth).copied()),
             };
-            let parts = self.ranker.score_parts(self.kind, &features);
+            let (parts, traits) = self.ranker.score_page(self.kind, &features);
             let mut candidate = *candidate;
             candidate.score = parts.score(weights, rank.combine) as f32;
-            scored.push(ScoredCandidate { candidate, parts });
+            scored.push(ScoredCandidate { candidate, parts, traits });
         }
         Ok(())
     }

@@ -58,7 +58,12 @@ fn both_words_are_asked_for_and_more_is_better() {
     let search = search(&dir, &pages, &Config::default());
     assert_eq!(paths(&search, &SearchRequest::new("搜索引擎 系统构成")), ["1", "2"]);
     let answer = search.run(&SearchRequest::new("搜索引擎 灯塔")).unwrap();
-    assert!(answer.relaxed && answer.total == 3, "no page has both, so those with one are shown");
+    assert!(answer.relaxed, "no page has both, so those with one are shown");
+    assert_eq!((answer.total, answer.partial_total, answer.hits.len()), (0, 3, 3));
+    assert_eq!(
+        (answer.hits[0].missing.as_slice(), answer.exact_query.as_deref()),
+        (["灯塔".to_string()].as_slice(), Some("+搜索引擎 +灯塔"))
+    );
     let strict = search.run(&SearchRequest::new("搜索引擎 -系统构成")).unwrap();
     assert_eq!((strict.relaxed, strict.total), (false, 1));
 }
@@ -217,6 +222,42 @@ fn pages_like_another_are_found() {
     assert_eq!(search.run(&SearchRequest::new("related:s9.example/9")).unwrap().total, 0);
 }
 
+#[test]
+fn pages_with_most_of_the_words_follow_those_with_all() {
+    let pages = [
+        page(1, "The keeper of the lighthouse cleans the lamp."),
+        page(2, "A lighthouse keeper and his rock. A keeper of the lighthouse."),
+        page(3, "The lamp of a desk, a lamp for reading."),
+        page(4, "Bread is made of flour."),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let search = search(&dir, &pages, &Config::default());
+    let run = |text: &str| search.run(&SearchRequest::new(text)).unwrap();
+    let response = run("lighthouse keeper lamp");
+    let urls = |response: &crate::SearchResponse| {
+        response.hits.iter().map(|hit| hit.url[8..9].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!((urls(&response), response.relaxed), (vec!["1".to_string(), "2".into()], false));
+    assert_eq!((response.total, response.partial_total, response.matches()), (1, 1, 2));
+    assert!(response.hits[0].missing.is_empty() && response.hits[1].missing == ["lamp"]);
+    assert_eq!(response.exact_query.as_deref(), Some("+lighthouse +keeper +lamp"));
+    for strict in ["+lighthouse +keeper +lamp", "\"keeper\" +lighthouse +lamp"] {
+        let response = run(strict);
+        assert_eq!((urls(&response), response.partial_total), (vec!["1".to_string()], 0), "{strict}");
+    }
+    let facets = SearchRequest { facets: true, ..SearchRequest::new("lighthouse keeper lamp") };
+    let counted: u64 = search.run(&facets).unwrap().facets["site"].iter().map(|site| site.pages).sum();
+    assert_eq!(counted, 2, "filters count partial matches, too");
+    let question = run("how does the keeper clean a lamp");
+    assert_eq!((urls(&question)[0].as_str(), question.total), ("1", 1));
+    assert!(question.hits[0].missing.is_empty(), "question words are not reported");
+    let mut config = Config::default();
+    config.query.partial_below = 0;
+    drop(search);
+    let strict = QueryProcessor::new(open_index(dir.path()), &config);
+    assert_eq!(strict.run(&SearchRequest::new("lighthouse bread")).unwrap().matches(), 0);
+}
+
 /// A source that writes down the calls to it, and gives up at one of them.
 struct RecordedCalls<'a> {
     source: WholeIndex<'a>,
@@ -247,6 +288,16 @@ impl CandidateSource for RecordedCalls<'_> {
             return Ok(None);
         }
         self.source.candidates(step, request, results)
+    }
+
+    fn partial_matches(
+        &mut self,
+        request: &RetrievalRequest<'_>,
+    ) -> Result<Option<RetrievalResult>, IndexError> {
+        if !self.record("partial_matches") {
+            return Ok(None);
+        }
+        self.source.partial_matches(request)
     }
 
     fn home_pages(&mut self, request: &RetrievalRequest<'_>) -> Result<Vec<Candidate>, IndexError> {
@@ -300,7 +351,7 @@ fn a_source_is_called_in_the_order_of_its_protocol() {
         (ResultOptions::default(), ResultOptions { newest_first: true, ..ResultOptions::default() });
     let beside = "home_pages, boosted 0, boosted 1, record_best";
     assert_eq!(calls("lamp", best, ""), format!("accepts, candidates 0, {beside}"));
-    assert_eq!(calls("lamp absent", best, ""), format!("accepts, candidates 0, candidates 2, {beside}"));
+    assert_eq!(calls("lamp absent", best, ""), format!("accepts, candidates 0, partial_matches, {beside}"));
     assert_eq!(
         calls("site:s1.example lamp", best, ""),
         "accepts, candidates 0, boosted 0, boosted 1, record_best",
@@ -308,6 +359,6 @@ fn a_source_is_called_in_the_order_of_its_protocol() {
     );
     assert_eq!(calls("lamp", newest, ""), "accepts, candidates 0, record_best");
     assert_eq!(calls("lamp", best, "accepts"), "accepts");
-    assert_eq!(calls("lamp absent", best, "candidates 2"), "accepts, candidates 0, candidates 2");
+    assert_eq!(calls("lamp absent", best, "partial_matches"), "accepts, candidates 0, partial_matches");
     assert_eq!(calls("related:nowhere.example", best, ""), "", "nothing can be found");
 }

@@ -98,3 +98,25 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn corrections_that_sound_alike_or_have_one_wrong_letter_are_certain() {
+    for (typed, corrected) in [
+        ("lighthuose keepers", "lighthouse keepers"),
+        ("light house", "lighthouse"),
+        ("周结伦", "周杰伦"),
+        ("zhoujielun", "周杰伦"),
+        ("python 周结伦", "python 周杰伦"),
+    ] {
+        assert!(is_certain(typed, corrected), "{typed}");
+    }
+    for (typed, corrected) in [
+        ("tea", "sea"),
+        ("lighthouse", "lightning"),
+        ("周杰", "周杰伦"),
+        ("北京", "南京"),
+        ("light the house", "light"),
+    ] {
+        assert!(!is_certain(typed, corrected), "{typed}");
+    }
+}
