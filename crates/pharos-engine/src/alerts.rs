@@ -25,7 +25,7 @@ use pharos_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::book::{acknowledge_alert, read_alerts};
-pub use self::delivery::check_endpoints;
+pub use self::delivery::{check_endpoints, send_test_message};
 pub use self::watch::{AlertSources, watch_alerts};
 
 /// A kind of alert.

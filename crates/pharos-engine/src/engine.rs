@@ -24,7 +24,7 @@ use tracing::{info, warn};
 use crate::EngineError;
 use crate::alerts::AlertSources;
 use crate::build::runner::BuildRunner;
-use crate::build::schedule::BuildSchedule;
+use crate::build::schedule::{BuildSchedule, BuildSources};
 use crate::control::dispatch::OrderDispatcher;
 use crate::control::orders::{Order, OrderQueue, home_page};
 use crate::control::recrawls::RecrawlSchedule;
@@ -179,7 +179,12 @@ impl Engine {
 
     /// Starts building a new history whenever one is due, on a separate thread, until `stop` becomes `true`.
     pub fn start_build_schedule(&self, stop: watch::Receiver<bool>) -> Result<BuildSchedule, EngineError> {
-        BuildSchedule::start(self.builds(), &self.config(), Arc::clone(&self.clock), self.index.clone(), stop)
+        let sources = BuildSources {
+            config: self.config.subscribe(),
+            clock: Arc::clone(&self.clock),
+            crawl: self.status(),
+        };
+        BuildSchedule::start(self.builds(), sources, self.index.clone(), stop)
     }
 
     /// Starts making backups whenever one is due (`backup.schedule`), on a separate thread, until `stop` becomes `true`.
@@ -293,6 +298,7 @@ impl Engine {
             derived,
             self.index.clone(),
             carry,
+            Arc::clone(&self.clock),
         )?;
         let mut ingest = IngestPipeline {
             config: self.config.subscribe(),
@@ -393,6 +399,7 @@ impl Engine {
                     Err(RecvTimeoutError::Disconnected) => return applier.finish(),
                 }
                 applier.tick()?;
+                applier.plan_refresh()?;
             }
         })?;
 

@@ -37,11 +37,13 @@
 //! * [`evaluation`]: known-item queries made from stored pages.
 //! * [`control`]: orders and reconfiguration.
 //! * [`alerts`]: conditions, the book of alerts, webhook and mail.
+//! * [`behaviour`]: clicks of the logs joined with pages of the index.
 //! * [`status`]: status and metrics of engine, threads, index and pages.
 
 #[cfg(test)]
 mod agreement;
 pub mod alerts;
+pub mod behaviour;
 pub mod build;
 pub mod control;
 mod engine;

@@ -8,4 +8,6 @@ pub(crate) mod carry_over;
 pub(crate) mod crawl_log;
 pub(crate) mod document;
 pub mod ingest;
+pub(crate) mod listing_url;
 pub(crate) mod record_appender;
+pub(crate) mod refresh_planner;

@@ -9,6 +9,7 @@ pub mod engine_status;
 pub mod index_status;
 pub mod page_report;
 pub mod page_versions;
+pub mod refresh;
 pub mod remedy;
 pub(crate) mod stage_metrics;
 pub mod stage_threads;

@@ -142,7 +142,7 @@ impl DeliveryQueue {
                 self.0.push_back(message);
                 continue;
             }
-            let sent = send(&message, config).await;
+            let sent = send(message.endpoint, &MessageText::from(&message.alert), config).await;
             let (kind, since) = (message.alert.kind, message.alert.since);
             let endpoint = message.endpoint.name();
             outcomes.push(DeliveryOutcome { kind, since, endpoint, error: sent.as_ref().err().cloned() });
@@ -163,12 +163,44 @@ impl DeliveryQueue {
     }
 }
 
-async fn send(message: &Message, config: &Config) -> Result<(), String> {
+/// The content of a message.
+struct MessageText<'a> {
+    /// Name of the kind of alert.
+    name: &'static str,
+    value: &'a str,
+    text: String,
+    since: Timestamp,
+}
+
+impl<'a> From<&'a Alert> for MessageText<'a> {
+    fn from(alert: &'a Alert) -> Self {
+        let text = alert.kind.describe(&alert.value);
+        Self { name: alert.kind.name(), value: &alert.value, text, since: alert.since }
+    }
+}
+
+/// Sends a test message to every configured endpoint, once. Returns the error of each endpoint, or `None` if it accepted
+/// the message.
+pub async fn send_test_message(config: &Config, now: Timestamp) -> Vec<(&'static str, Option<String>)> {
+    let message = MessageText {
+        name: "test",
+        value: "",
+        text: "this is a test message: alerts of this installation arrive here".into(),
+        since: now,
+    };
+    let mut outcomes = Vec::new();
+    for endpoint in configured(&config.alerts) {
+        outcomes.push((endpoint.name(), send(endpoint, &message, config).await.err()));
+    }
+    outcomes
+}
+
+async fn send(endpoint: Endpoint, message: &MessageText<'_>, config: &Config) -> Result<(), String> {
     let alerts = &config.alerts;
     let outgoing = Outgoing::new(&config.crawl, alerts.allow_private).map_err(|error| error.to_string())?;
-    match message.endpoint {
+    match endpoint {
         Endpoint::Webhook => {
-            let status = outgoing.post_json(&alerts.webhook, webhook_body(&message.alert)).await;
+            let status = outgoing.post_json(&alerts.webhook, webhook_body(message)).await;
             match status.map_err(|error| explain(&error))? {
                 200..=299 => Ok(()),
                 status => Err(format!("status {status}")),
@@ -176,26 +208,22 @@ async fn send(message: &Message, config: &Config) -> Result<(), String> {
         }
         Endpoint::Mail => {
             let server = smtp_server(alerts).ok_or("alerts.smtp_server must have the form HOST:PORT")?;
-            let text = message.alert.kind.describe(&message.alert.value);
-            let body = format!(
-                "{text}\n\nSince {}. The desk shows all alerts: /admin/alerts\n",
-                message.alert.since
-            );
+            let MessageText { text, since, .. } = message;
+            let body = format!("{text}\n\nSince {since}. The desk shows all alerts: /admin/alerts\n");
             let (from, to) = (alerts.mail_from.as_str(), alerts.mail_to.as_slice());
-            let mail = format_message(from, to, &format!("Pharos: {text}"), &body, message.alert.since);
+            let mail = format_message(from, to, &format!("Pharos: {text}"), &body, *since);
             let envelope = Envelope { from, to, message: &mail };
             send_mail(&outgoing, &server, &envelope).await
         }
     }
 }
 
-fn webhook_body(alert: &Alert) -> Vec<u8> {
-    let text = alert.kind.describe(&alert.value);
+fn webhook_body(message: &MessageText<'_>) -> Vec<u8> {
     let body = json!({
-        "alert": alert.kind.name(),
-        "value": alert.value,
-        "text": format!("Pharos: {text}"),
-        "since": alert.since.to_string(),
+        "alert": message.name,
+        "value": message.value,
+        "text": format!("Pharos: {}", message.text),
+        "since": message.since.to_string(),
     });
     body.to_string().into_bytes()
 }
@@ -279,6 +307,22 @@ mod tests {
         queue.enqueue(&alert(), &config.alerts, Timestamp::EPOCH);
         let error = queue.deliver(&config, Timestamp::EPOCH).await.remove(0).error.unwrap();
         assert!(error.contains("alerts.allow_private"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_test_message_is_sent_once_to_each_endpoint() {
+        assert_eq!(send_test_message(&Config::default(), Timestamp::EPOCH).await, []);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let config = config(|alerts| {
+            alerts.webhook = format!("http://127.0.0.1:{port}/hook");
+            (alerts.mail_to, alerts.mail_from) = (vec!["a@b.c".into()], "p@b.c".into());
+            alerts.smtp_server = format!("127.0.0.1:{port}");
+        });
+        let outcomes = send_test_message(&config, Timestamp::EPOCH).await;
+        assert_eq!(outcomes.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["webhook", "mail"]);
+        assert!(outcomes.iter().all(|(_, error)| error.is_some()), "nothing listens: {outcomes:?}");
     }
 
     #[tokio::test]

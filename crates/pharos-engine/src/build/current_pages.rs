@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use pharos_core::config::Config;
@@ -14,21 +15,30 @@ use crate::EngineError;
 use crate::build::survey::{LibrarySurvey, survey_library};
 use crate::stages::analyse::AnalysisDepth;
 use crate::stages::analysis_pool::AnalysisPool;
-use crate::stages::ingest::next_group;
+use crate::stages::ingest::{ReplayProgress, next_group};
 use crate::stores::Stores;
 
-/// Maximum number of sites with a template in memory. Beyond it all are dropped; a few pages suffice to learn them again.
-const MAX_SITES: usize = 1_000;
+/// Maximum number of templates of one kind in memory. Beyond it all are dropped; a few pages suffice to learn them again.
+const MAX_TEMPLATES: usize = 500;
 
-/// The template of each site. Pages arrive in library order, so a rebuild learns the same templates.
+/// The templates of sites and folders. Pages arrive in library order, so a rebuild learns the same templates.
 pub(crate) struct SiteTemplates {
     share: f64,
     by_site: HashMap<SiteId, SiteTemplate>,
+    /// Templates of the other text, by site.
+    other_by_site: HashMap<SiteId, SiteTemplate>,
+    /// Templates of the other text, by the identifier of the folder: a section may have a menu of its own.
+    other_by_folder: HashMap<PageId, SiteTemplate>,
 }
 
 impl SiteTemplates {
     pub(crate) fn new(config: &Config) -> Self {
-        Self { share: config.clean.template, by_site: HashMap::new() }
+        Self {
+            share: config.clean.template,
+            by_site: HashMap::new(),
+            other_by_site: HashMap::new(),
+            other_by_folder: HashMap::new(),
+        }
     }
 
     /// Removes text that other pages of the site share.
@@ -36,15 +46,34 @@ impl SiteTemplates {
         if self.share <= 0.0 {
             return;
         }
-        let site = url.id().site();
-        if self.by_site.len() >= MAX_SITES && !self.by_site.contains_key(&site) {
-            self.by_site.clear();
-        }
-        let template = self.by_site.entry(site).or_default();
+        let template = template_of(&mut self.by_site, url.id().site());
         if let Cow::Owned(own) = template.remove_shared_lines(url.as_str(), body, self.share) {
             *body = own;
         }
     }
+
+    /// Removes lines of the other text that other pages of the site, or of the folder, repeat. No lines may be left.
+    pub(crate) fn strip_other(&mut self, url: &PageUrl, other: &mut String) {
+        if self.share <= 0.0 || other.is_empty() {
+            return;
+        }
+        let mut templates = vec![template_of(&mut self.other_by_site, url.id().site())];
+        if let Ok(folder) = url.join(".") {
+            templates.push(template_of(&mut self.other_by_folder, folder.id()));
+        }
+        for template in templates {
+            if let Cow::Owned(own) = template.remove_all_shared_lines(url.as_str(), other, self.share) {
+                *other = own;
+            }
+        }
+    }
+}
+
+fn template_of<K: Hash + Eq>(templates: &mut HashMap<K, SiteTemplate>, key: K) -> &mut SiteTemplate {
+    if templates.len() >= MAX_TEMPLATES && !templates.contains_key(&key) {
+        templates.clear();
+    }
+    templates.entry(key).or_default()
 }
 
 /// The current version of every page up to a library position, with access to their content.
@@ -68,7 +97,7 @@ impl<'a> CurrentPages<'a> {
     pub(crate) fn find(
         data: &DataDir,
         config: &'a Config,
-        check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+        check: &mut dyn FnMut(ReplayProgress) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
         Self::find_up_to(None, data, config, check)
     }
@@ -78,10 +107,10 @@ impl<'a> CurrentPages<'a> {
         to: Option<&LibraryPositions>,
         data: &DataDir,
         config: &'a Config,
-        check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+        check: &mut dyn FnMut(ReplayProgress) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
         let library = Stores::open(data, config)?.library()?;
-        let survey = survey_library(&*library, to, check)?;
+        let survey = survey_library(&*library, to, config.library.file_size.0, check)?;
         let derived = DerivedReader::open(&data.library(), pharos_html::VERSION);
         let pool = AnalysisPool::from_config(config)?;
         Ok(Self { library, derived, pool, config, survey })

@@ -9,8 +9,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pharos_core::LibraryPositions;
 use pharos_core::config::Config;
+use pharos_core::{Clock as _, LibraryPositions, SystemClock};
 use pharos_index::generations::HistoryGeneration;
 use pharos_index::{BuilderRequest, GenerationStore, HistoryBuilder, IndexError, ReplacedGenerations};
 use pharos_store::interpret::is_searchable;
@@ -25,6 +25,7 @@ use crate::build::plan::{self, PlannedBuild};
 use crate::build::warm_up::warm_up;
 use crate::stages::analysis_pool::analysis_threads;
 use crate::stages::document::index_document;
+use crate::stages::ingest::ReplayProgress;
 use crate::stores::Stores;
 use crate::{Engine, EngineError};
 
@@ -39,8 +40,8 @@ const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
 pub enum BuildProgress {
     /// Waiting for the owner to seal the open generation.
     Sealing,
-    /// Scanning the library for current versions; records read.
-    Surveying(u64),
+    /// Scanning the library for current versions.
+    Surveying(ReplayProgress),
     /// Detecting duplicates.
     Comparing(u64, u64),
     /// Reading links.
@@ -116,6 +117,7 @@ pub fn build_history(
         request_owner(&stores, &*generations, &seal, &mut || check(BuildProgress::Sealing))?;
     }
     let built = build_generation(data, config, &*generations, planned, &mut check)?;
+    update_clicks(data);
     let install = BuilderRequest::Install(built.history.clone());
     request_owner(&stores, &*generations, &install, &mut || check(BuildProgress::Switching))?;
     info!(generation = built.history.number, pages = built.pages, "installed a new history generation");
@@ -140,10 +142,19 @@ pub(crate) fn rebuild_index(
     let _builder = generations.lock_builder()?;
     generations.clear_request();
     let built = build_generation(data, config, &*generations, None, check)?;
+    update_clicks(data);
     check(BuildProgress::Switching)?;
     generations.start_over(Some(built.history.clone()), replaced)?;
     info!(generation = built.history.number, pages = built.pages, "rebuilt the index");
     Ok(built.into_summary())
+}
+
+/// Brings the click graph up to date with the logs. Logs that cannot be read do not stop the build.
+fn update_clicks(data: &DataDir) {
+    match pharos_mining::clicks::days::update(data, SystemClock.now()) {
+        Ok(updated) => info!(read = updated.read, removed = updated.removed, "updated the clicks of days"),
+        Err(error) => warn!(%error, "cannot update the clicks of days"),
+    }
 }
 
 /// Builds a generation up to the end of the library, or resumes one. It is not installed yet.
@@ -178,13 +189,14 @@ fn build_generation(
     let mut progress = |n| check(BuildProgress::Indexing(n, total));
     let walked = pages.for_each_with_links(&mut progress, &mut |url, at, position, page| {
         if is_searchable(page) {
-            let mut body = page.text.clone();
+            let (mut body, mut other) = (page.text.clone(), page.other.clone());
             // Templates are learnt from all pages, also from those already indexed.
             templates.strip(url, &mut body);
+            templates.strip_other(url, &mut other);
             if reached.is_some_and(|reached| position.sort_key() <= reached.sort_key()) {
                 return Ok(());
             }
-            let mut document = index_document(url, at, position, page, body);
+            let mut document = index_document(url, at, position, page, body, other);
             if completer.complete(&mut document)? {
                 builder.add(&document)?;
                 (unsaved, last) = (unsaved + 1, Some(position));

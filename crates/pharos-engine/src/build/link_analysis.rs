@@ -290,6 +290,8 @@ fn page_words(
 ) -> PageContent {
     let mut body = page.text.clone();
     templates.strip(url, &mut body);
+    let mut other = page.other.clone();
+    templates.strip_other(url, &mut other);
     let published = page.published.as_ref().or(page.modified.as_ref());
     PageContent {
         url: url.clone(),
@@ -298,7 +300,7 @@ fn page_words(
         title: if page.title.trim().is_empty() { page.content_title.clone() } else { page.title.clone() },
         body,
         hash: text_hash(&page.text, AnalysisDepth::Everything),
-        display_hash: display_hash(page),
+        display_hash: display_hash(page, &other),
         layout: page.layout,
         canonical: page
             .canonical
@@ -308,10 +310,17 @@ fn page_words(
     }
 }
 
-/// Returns a hash of the display restrictions and the format. Pages that differ in them are not merged as copies.
-fn display_hash(page: &PageObject) -> u32 {
-    let display =
-        format!("{} {:?} {:?} {}", page.no_archive(), page.max_snippet(), page.unquotable, page.format);
+/// Returns a hash of the display restrictions, the format, and the page's own other text. Pages that differ in them are
+/// not merged as copies.
+fn display_hash(page: &PageObject, other: &str) -> u32 {
+    let display = format!(
+        "{} {:?} {:?} {} {:?} {other}",
+        page.no_archive(),
+        page.max_snippet(),
+        page.unquotable,
+        page.format,
+        page.unquotable_other,
+    );
     xxh3_64(display.as_bytes()) as u32
 }
 
@@ -392,7 +401,7 @@ pub fn measure_topical_locality(
     mut progress: impl FnMut(u64) -> bool,
 ) -> Result<TopicalLocality, EngineError> {
     let mut check = |n: u64| if progress(n) { Ok(()) } else { Err(EngineError::Stopped) };
-    let pages = CurrentPages::find(data, config, &mut check)?;
+    let pages = CurrentPages::find(data, config, &mut |scan| check(scan.records))?;
     let mut known: HashMap<u32, Option<HashMap<String, f64>>> = HashMap::new();
     let mut failed = None;
     let found =

@@ -8,8 +8,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use pharos_core::config::{Config, IndexConfig};
-use pharos_core::schedule::{Recurrence, Zone};
+use pharos_core::schedule::Zone;
 use pharos_core::{Clock, Timestamp};
+use pharos_crawl::CrawlStatus;
 use pharos_index::{GenerationStore, GenerationalIndex, Index, IndexError};
 use tokio::sync::watch;
 use tracing::{info, warn};
@@ -54,15 +55,21 @@ fn last_build_time(generations: &dyn GenerationStore) -> Result<Option<Timestamp
 
 /// Returns the time at which the next build is due, or `None` if nothing is new or builds are disabled.
 ///
-/// `zone` is the time zone of `index.build_at`.
+/// `zone` is the time zone of `index.build_at`. The first history does not wait for a day: until it exists, pages have
+/// no link ranks, anchors and duplicate groups. It is due when the crawl is idle, or at `index.first_build` pages.
 pub fn next_build_at(
     config: &IndexConfig,
     zone: &Zone,
     size: IndexSize,
+    crawl_is_idle: bool,
     now: Timestamp,
 ) -> Option<Timestamp> {
     if size.latest == 0 {
         return None;
+    }
+    let is_first = size.history == 0 && config.first_build > 0;
+    if is_first && (crawl_is_idle || size.latest >= config.first_build) {
+        return Some(now);
     }
     let share = size.latest as f64 > config.latest_share * size.history as f64;
     if config.latest_share > 0.0 && share && size.latest >= LATEST_FLOOR {
@@ -75,17 +82,16 @@ pub fn next_build_at(
 }
 
 /// Decides when to build.
+#[derive(Default)]
 struct BuildTrigger {
-    config: IndexConfig,
-    zone: Zone,
     /// Earliest time of the next attempt after a failure.
     not_before: Option<Timestamp>,
 }
 
 impl BuildTrigger {
-    fn is_due(&self, size: IndexSize, now: Timestamp) -> bool {
-        self.not_before.is_none_or(|not_before| now >= not_before)
-            && next_build_at(&self.config, &self.zone, size, now).is_some_and(|at| at <= now)
+    fn is_due(&self, config: &Config, size: IndexSize, crawl_is_idle: bool, now: Timestamp) -> bool {
+        let next = || next_build_at(&config.index, &config.crawl.time_zone, size, crawl_is_idle, now);
+        self.not_before.is_none_or(|not_before| now >= not_before) && next().is_some_and(|at| at <= now)
     }
 
     /// Delays the next attempt after a failure.
@@ -94,30 +100,28 @@ impl BuildTrigger {
     }
 }
 
+/// Sources of the schedule: configuration, clock and crawl of its engine.
+pub(crate) struct BuildSources {
+    pub(crate) config: watch::Receiver<Arc<Config>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) crawl: Arc<CrawlStatus>,
+}
+
 /// The thread that runs scheduled builds alongside an engine.
 pub struct BuildSchedule(Option<JoinHandle<()>>);
 
 impl BuildSchedule {
-    /// Starts the thread, unless there is no index of generations or builds are disabled.
+    /// Starts the thread, unless there is no index of generations.
     pub(crate) fn start(
         builds: Arc<BuildRunner>,
-        config: &Config,
-        clock: Arc<dyn Clock>,
+        sources: BuildSources,
         index: Option<Arc<dyn Index>>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, EngineError> {
-        let never = config.index.build_every.is_zero()
-            && config.index.latest_share <= 0.0
-            && config.index.build_at == Recurrence::Never;
-        let Some(index) = index.filter(|index| !never && index.generational().is_some()) else {
+        let Some(index) = index.filter(|index| index.generational().is_some()) else {
             return Ok(Self(None));
         };
-        let trigger = BuildTrigger {
-            config: config.index.clone(),
-            zone: config.crawl.time_zone.clone(),
-            not_before: None,
-        };
-        let work = move || run_schedule(&builds, trigger, &*clock, &*index, &StopSignal(stop));
+        let work = move || run_schedule(&builds, &sources, &*index, &StopSignal(stop));
         let thread = thread::Builder::new().name("build".into()).spawn(work);
         Ok(Self(Some(thread.map_err(|_| EngineError::StageFailed("building"))?)))
     }
@@ -129,32 +133,27 @@ impl BuildSchedule {
     }
 }
 
-fn run_schedule(
-    builds: &BuildRunner,
-    mut trigger: BuildTrigger,
-    clock: &dyn Clock,
-    index: &dyn Index,
-    stop: &StopSignal,
-) {
+fn run_schedule(builds: &BuildRunner, sources: &BuildSources, index: &dyn Index, stop: &StopSignal) {
     let Some(index) = index.generational() else { return };
-    let mut reported = String::new();
+    let (mut trigger, mut reported) = (BuildTrigger::default(), String::new());
     while stop.wait(CHECK_INTERVAL) {
         let size = match IndexSize::read(index) {
             Ok(size) => size,
             Err(error) if reported == error.to_string() => continue,
             Err(error) => {
-                warn!(%error, "cannot determine whether a build is due");
                 reported = error.to_string();
+                warn!(%error, "cannot determine whether a build is due");
                 continue;
             }
         };
-        if !trigger.is_due(size, clock.now()) {
+        let config = Arc::clone(&sources.config.borrow());
+        if !trigger.is_due(&config, size, sources.crawl.report().idle, sources.clock.now()) {
             continue;
         }
         info!(history = size.history, latest = size.latest, "building a new history");
         match builds.run(|| !stop.is_raised()) {
             Some(Err(EngineError::Stopped)) if stop.is_raised() => return,
-            Some(Err(_)) => trigger.delay(clock.now()),
+            Some(Err(_)) => trigger.delay(sources.clock.now()),
             Some(Ok(_)) | None => {}
         }
     }
@@ -164,45 +163,55 @@ fn run_schedule(
 mod tests {
     use super::*;
     use pharos_core::ManualClock;
+    use pharos_core::schedule::Recurrence;
 
     const DAY: Duration = Duration::from_secs(86_400);
 
     #[test]
     fn a_build_is_due_when_latest_spans_a_day() {
-        let config = Config::default().index;
+        let config = Config::default();
         let clock = ManualClock::starting_at(Timestamp::EPOCH);
-        let trigger = BuildTrigger { config: config.clone(), zone: Zone::default(), not_before: None };
+        let trigger = BuildTrigger::default();
+        let is_due = |size| trigger.is_due(&config, size, true, clock.now());
         let size = IndexSize { since: Some(clock.now()), history: 5, latest: 3 };
-        assert!(!trigger.is_due(size, clock.now()));
-        assert_eq!(next_build_at(&config, &Zone::default(), size, clock.now()), Some(clock.now().plus(DAY)));
+        assert!(!is_due(size));
+        let next = |config: &IndexConfig| next_build_at(config, &Zone::default(), size, true, clock.now());
+        assert_eq!(next(&config.index), Some(clock.now().plus(DAY)));
         clock.advance(DAY);
-        assert!(trigger.is_due(size, clock.now()));
-        assert!(!trigger.is_due(IndexSize { latest: 0, ..size }, clock.now()), "nothing is new");
-        let never = IndexConfig { build_every: Duration::ZERO, ..config };
-        assert_eq!(next_build_at(&never, &Zone::default(), size, clock.now()), None);
+        assert!(is_due(size));
+        assert!(!is_due(IndexSize { latest: 0, ..size }), "nothing is new");
+        assert_eq!(next(&IndexConfig { build_every: Duration::ZERO, ..config.index.clone() }), None);
+    }
+
+    #[test]
+    fn the_first_build_waits_for_the_first_crawl_or_a_number_of_pages() {
+        let config = IndexConfig { build_every: Duration::ZERO, ..Config::default().index };
+        let next = |config: &IndexConfig, history, latest, crawl_is_idle| {
+            let size = IndexSize { since: None, history, latest };
+            next_build_at(config, &Zone::default(), size, crawl_is_idle, Timestamp::EPOCH)
+        };
+        assert_eq!(next(&config, 0, 999, false), None);
+        assert_eq!(next(&config, 0, 1_000, false), Some(Timestamp::EPOCH));
+        assert_eq!(next(&config, 0, 3, true), Some(Timestamp::EPOCH), "every known page is fetched");
+        assert_eq!(next(&config, 0, 0, true), None, "there is nothing to build");
+        assert_eq!(next(&config, 3, 1_000, true), None, "a history exists");
+        assert_eq!(next(&IndexConfig { first_build: 0, ..config }, 0, 1_000, true), None);
     }
 
     #[test]
     fn a_build_is_due_when_latest_is_large_beside_history() {
-        let config = IndexConfig { build_every: Duration::ZERO, ..Config::default().index };
+        let config = IndexConfig { build_every: Duration::ZERO, first_build: 0, ..Config::default().index };
         let now = Timestamp::EPOCH;
-        let due_by_size = |history, latest| {
-            next_build_at(&config, &Zone::default(), IndexSize { since: Some(now), history, latest }, now)
-                .is_some()
+        let next = |config: &IndexConfig, history, latest| {
+            let size = IndexSize { since: Some(now), history, latest };
+            next_build_at(config, &Zone::default(), size, false, now)
         };
+        let due_by_size = |history, latest| next(&config, history, latest).is_some();
         assert!(!due_by_size(100_000, 25_000) && due_by_size(100_000, 25_001));
         assert!(!due_by_size(0, 9_999) && due_by_size(0, 10_000), "few pages need no history");
         assert!(!due_by_size(100, 5_000));
         let never = IndexConfig { latest_share: 0.0, ..config.clone() };
-        assert_eq!(
-            next_build_at(
-                &never,
-                &Zone::default(),
-                IndexSize { since: Some(now), history: 1, latest: 50_000 },
-                now
-            ),
-            None
-        );
+        assert_eq!(next(&never, 1, 50_000), None);
     }
 
     #[test]
@@ -216,7 +225,7 @@ mod tests {
         let (zone, now) = (Zone::parse("Asia/Shanghai").unwrap(), at("2026-01-31T12:00:00Z"));
         let next = |since: Option<&str>, config: &IndexConfig| {
             let size = IndexSize { since: since.map(at), history: 5, latest: 3 };
-            next_build_at(config, &zone, size, now).unwrap()
+            next_build_at(config, &zone, size, false, now).unwrap()
         };
         assert_eq!(next(None, &config), at("2026-01-31T19:30:00Z"));
         assert_eq!(next(Some("2026-01-31T11:00:00Z"), &config), at("2026-01-31T19:30:00Z"));
@@ -228,13 +237,13 @@ mod tests {
     #[test]
     fn what_failed_is_not_tried_again_at_once() {
         let clock = ManualClock::starting_at(Timestamp::EPOCH.plus(DAY));
-        let mut trigger =
-            BuildTrigger { config: Config::default().index, zone: Zone::default(), not_before: None };
+        let (config, mut trigger) = (Config::default(), BuildTrigger::default());
         let size = IndexSize { since: None, history: 1, latest: 1 };
-        assert!(trigger.is_due(size, clock.now()));
+        let is_due = |trigger: &BuildTrigger| trigger.is_due(&config, size, false, clock.now());
+        assert!(is_due(&trigger));
         trigger.delay(clock.now());
-        assert!(!trigger.is_due(size, clock.now()));
+        assert!(!is_due(&trigger));
         clock.advance(RETRY);
-        assert!(trigger.is_due(size, clock.now()));
+        assert!(is_due(&trigger));
     }
 }

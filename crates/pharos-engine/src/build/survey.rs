@@ -9,6 +9,7 @@ use pharos_store::{Library, RecordContent, StoreError, StoredRecord};
 use tracing::warn;
 
 use crate::EngineError;
+use crate::stages::ingest::{ReplayProgress, distance};
 
 /// Time and position of the newest response of each page that determines its content.
 pub(crate) type CurrentVersions = HashMap<PageId, (Timestamp, LibraryPosition)>;
@@ -34,9 +35,15 @@ pub(crate) struct LibrarySurvey {
 pub(crate) fn survey_library(
     library: &dyn Library,
     to: Option<&LibraryPositions>,
-    check: &mut dyn FnMut(u64) -> Result<(), EngineError>,
+    file_size: u64,
+    check: &mut dyn FnMut(ReplayProgress) -> Result<(), EngineError>,
 ) -> Result<LibrarySurvey, EngineError> {
     let mut surveyor = Surveyor::default();
+    let bytes_up_to = |end: &LibraryPositions| -> u64 {
+        let start = LibraryPositions::START;
+        end.iter().map(|end| distance(start.get(end.log), end, file_size)).sum()
+    };
+    let total = bytes_up_to(&to.map_or_else(|| library.end(), |to| Ok(to.clone()))?);
     let mut records = 0;
     for stored in library.scan_logs(&LibraryPositions::START, to)? {
         let stored = match stored {
@@ -49,7 +56,8 @@ pub(crate) fn survey_library(
         surveyor.add(&stored);
         records += 1;
         if records % 1024 == 0 {
-            check(records)?;
+            let done = bytes_up_to(&surveyor.to).min(total);
+            check(ReplayProgress { records, done, total })?;
         }
     }
     let mut survey = surveyor.finish();

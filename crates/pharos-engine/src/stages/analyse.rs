@@ -204,8 +204,8 @@ impl AnalysedRecord {
     pub(crate) fn document(&self) -> Option<IndexDocument> {
         let (record, analysed) = (&self.stored.record, self.page.as_ref()?);
         let page = &analysed.summary.page;
-        let mut document =
-            index_document(&record.url, record.at, self.stored.position, page, page.text.clone());
+        let (body, other) = (page.text.clone(), page.other.clone());
+        let mut document = index_document(&record.url, record.at, self.stored.position, page, body, other);
         document.signature = analysed.signature.as_ref().map(|signature| signature.to_bytes().into());
         Some(document)
     }

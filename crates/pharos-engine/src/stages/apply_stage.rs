@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use pharos_core::config::Config;
-use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteName};
+use pharos_core::{Clock, LibraryPosition, LibraryPositions, PageId, PageUrl, SiteName};
 use pharos_crawl::{AppliedRecords, StoredPageInfo, rules_from_config};
 use pharos_graph::anchors::informative_anchor;
 use pharos_index::{BuilderRequest, GenerationStore, Index, IndexChange, IndexError, Query};
@@ -20,6 +20,7 @@ use tracing::{debug, info, warn};
 use crate::EngineError;
 use crate::stages::analyse::{AnalysedRecord, AnalysisDepth};
 use crate::stages::carry_over::CarryOver;
+use crate::stages::refresh_planner::{RefreshPlanner, store_plan};
 use crate::stores::Stores;
 
 /// Applies records to the catalog, the derived stores and the latest index generation.
@@ -38,6 +39,8 @@ pub(crate) struct RecordApplier {
     derived: Option<DerivedWriter>,
     index: Option<IndexUpdater>,
     carry: CarryOver,
+    clock: Arc<dyn Clock>,
+    planner: RefreshPlanner,
     /// Becomes `true` when no further record is applied; the next start replays the rest.
     abandoned: Arc<AtomicBool>,
 }
@@ -60,6 +63,7 @@ impl RecordApplier {
         derived: Option<DerivedWriter>,
         index: Option<Arc<dyn Index>>,
         carry: CarryOver,
+        clock: Arc<dyn Clock>,
     ) -> Result<Self, EngineError> {
         let index = match index {
             None => None,
@@ -78,10 +82,24 @@ impl RecordApplier {
             let config = &config.borrow().crawl;
             CrawlScope::load(&*catalog, rules_from_config(config), config.seen_memory)?
         };
+        store_plan(&*catalog, &config.borrow())?;
         let catalog_at = catalog.applied_positions()?;
         let generations = stores.generations();
         let abandoned = Arc::default();
-        Ok(Self { config, stores, generations, catalog, scope, catalog_at, derived, index, carry, abandoned })
+        Ok(Self {
+            config,
+            stores,
+            generations,
+            catalog,
+            scope,
+            catalog_at,
+            derived,
+            index,
+            carry,
+            clock,
+            planner: RefreshPlanner::default(),
+            abandoned,
+        })
     }
 
     /// Applies nothing more once `abandoned` becomes `true`.
@@ -269,6 +287,13 @@ impl RecordApplier {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Applies the refresh plan to the next pages. Called periodically while the engine crawls: a replay alone schedules all
+    /// visits with the same plan.
+    pub(crate) fn plan_refresh(&mut self) -> Result<(), EngineError> {
+        let config = Arc::clone(&self.config.borrow());
+        Ok(self.planner.tick(&*self.catalog, &config, self.clock.now())?)
     }
 
     fn serve_builder_request(&mut self, generations: &Arc<dyn GenerationStore>) -> Result<(), EngineError> {

@@ -2,17 +2,21 @@
 
 use std::collections::HashSet;
 
-use pharos_core::{LibraryPosition, PageObject, PageUrl, Timestamp};
+use pharos_core::{LibraryPosition, PageObject, PageType, PageUrl, Timestamp};
 use pharos_index::IndexDocument;
 use pharos_index::document::MAX_LINKS;
 
-/// Returns the document of a page without anchors. `body` is its text, with or without the site's template lines.
+use crate::stages::listing_url::is_listing_url;
+
+/// Returns the document of a page without anchors. `body` is its text and `other` its other text, with or without the
+/// template lines of the site.
 pub(crate) fn index_document(
     url: &PageUrl,
     at: Timestamp,
     position: LibraryPosition,
     page: &PageObject,
     body: String,
+    other: String,
 ) -> IndexDocument {
     let title = if page.title.trim().is_empty() { &page.content_title } else { &page.title };
     let date = page.published.as_ref().or(page.modified.as_ref());
@@ -22,15 +26,18 @@ pub(crate) fn index_document(
         title: title.clone(),
         headings: headings(page).cloned().collect(),
         emphasised: page.emphasised.clone(),
-        quotable: quotable(page, &body),
+        quotable: page.quotable().map(|allowed| lines_left(&page.text, &allowed, &body)),
         body,
+        quotable_other: page.quotable_other().map(|allowed| lines_left(&page.other, &allowed, &other)),
+        other,
         max_snippet,
         summary: summary.to_string(),
         links: links(url, page),
         lang: page.lang.clone(),
-        page_type: page.page_type,
+        page_type: if is_listing_url(url) { PageType::Hub } else { page.page_type },
         format: page.format.clone(),
         category: page.category.clone(),
+        breadcrumbs: page.breadcrumbs.clone(),
         date: date.map(|d| d.chars().take(10).collect()),
         fetched: at,
         position,
@@ -45,13 +52,13 @@ fn headings(page: &PageObject) -> impl Iterator<Item = &String> {
     content_title.into_iter().chain(page.headings.iter().filter(|heading| **heading != page.content_title))
 }
 
-/// Returns the part of the body that snippets may quote, or `None` if all of it.
-fn quotable(page: &PageObject, body: &str) -> Option<String> {
-    let allowed = page.quotable()?;
-    let mut own = body.lines().peekable();
-    let mut quotable = String::with_capacity(body.len());
-    // Template stripping removes all lines with equal text or none, so the next body line is the first equal one.
-    for (line, allowed) in page.text.split('\n').zip(allowed.split('\n')) {
+/// Returns the lines of `allowed`, the quotable part of a text, that are left in `stripped`, the text without template
+/// lines.
+fn lines_left(text: &str, allowed: &str, stripped: &str) -> String {
+    let mut own = stripped.lines().peekable();
+    let mut quotable = String::with_capacity(stripped.len());
+    // Template stripping removes all lines with equal text or none, so the next line left is the first equal one.
+    for (line, allowed) in text.split('\n').zip(allowed.split('\n')) {
         if own.next_if_eq(&line).is_some() && !allowed.is_empty() {
             if !quotable.is_empty() {
                 quotable.push('\n');
@@ -59,7 +66,7 @@ fn quotable(page: &PageObject, body: &str) -> Option<String> {
             quotable.push_str(allowed);
         }
     }
-    Some(quotable)
+    quotable
 }
 
 /// Returns the distinct link targets of a page in order, those of other sites first.
@@ -100,7 +107,14 @@ mod tests {
     }
 
     fn document_of(page: &PageObject, body: &str) -> IndexDocument {
-        index_document(&url(ADDRESS), Timestamp::EPOCH, LibraryPosition::START, page, body.into())
+        index_document(
+            &url(ADDRESS),
+            Timestamp::EPOCH,
+            LibraryPosition::START,
+            page,
+            body.into(),
+            page.other.clone(),
+        )
     }
 
     fn with_links(links: impl Iterator<Item = (String, &'static str)>) -> PageObject {

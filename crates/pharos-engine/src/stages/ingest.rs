@@ -139,7 +139,7 @@ pub struct ReplayProgress {
 }
 
 /// Returns the approximate number of bytes between two positions, given the size of library files.
-fn distance(from: LibraryPosition, to: LibraryPosition, file_size: u64) -> u64 {
+pub(crate) fn distance(from: LibraryPosition, to: LibraryPosition, file_size: u64) -> u64 {
     // The first volume has number 1.
     let files = u64::from(to.volume.saturating_sub(from.volume.max(1)));
     files.saturating_mul(file_size).saturating_add(to.offset).saturating_sub(from.offset)

@@ -114,6 +114,8 @@ pub struct EngineStatus {
     pub problems: ProblemCounts,
     /// Sites that reached a limit, with the limit.
     pub limits: Vec<(String, String)>,
+    /// Unreachable robots.txt files, with the time of the next request; a limited number.
+    pub robots_retries: BTreeMap<String, Timestamp>,
     /// Pages parsed.
     pub parsed: u64,
     /// Pages indexed.
@@ -242,6 +244,7 @@ impl StatusWriter {
             next_visit: crawl.next_visit,
             problems: crawl.problems,
             limits: self.limits(),
+            robots_retries: self.status.robots_retries(SystemClock.now()),
             parsed: readings.parsed,
             indexed: readings.indexed,
             waiting: waiting.into(),

@@ -23,6 +23,8 @@ pub struct IndexStatus {
     pub previous: Vec<GenerationStatus>,
     /// `true` if the history generation is damaged, so that the previous one serves queries.
     pub refused: bool,
+    /// `true` if a generation in use has an older format: it lacks what this release indexes in addition, until a build.
+    pub outdated: bool,
     /// Pages in the index.
     pub searchable: u64,
     /// Bytes on disk.
@@ -35,6 +37,9 @@ pub struct IndexStatus {
     pub unfinished: Option<UnfinishedBuild>,
     /// Time of the next scheduled build.
     pub next_build: Option<String>,
+    /// Number of pages at which the first history is built, unless the crawl pauses before (`index.first_build`). `None`
+    /// if there is a history.
+    pub first_build: Option<u64>,
 }
 
 /// Status of one generation.
@@ -114,7 +119,7 @@ fn describe_generations(
         latest.iter().zip(ends).map(one).collect::<Vec<_>>()
     };
     let size = IndexSize::read(index)?;
-    let next = next_build_at(&config.index, &config.crawl.time_zone, size, SystemClock.now());
+    let next = next_build_at(&config.index, &config.crawl.time_zone, size, false, SystemClock.now());
     let build = generations.build_directory();
     let unfinished = build.plan().map(|plan| UnfinishedBuild {
         to: plan.to,
@@ -131,10 +136,13 @@ fn describe_generations(
         latest: chain(&current.latest, None),
         previous,
         refused: index.refused_history()?.is_some(),
+        outdated: current.history.iter().any(|history| generations.inventory_of(history).is_older)
+            || current.latest.iter().any(|latest| generations.inventory_of_latest(latest).is_older),
         latest_share: (size.history > 0).then(|| size.latest as f64 / size.history as f64),
         building: generations.is_building(),
         unfinished,
         next_build: next.map(|at| at.to_string()),
+        first_build: Some(config.index.first_build).filter(|pages| *pages > 0 && current.history.is_none()),
         ..totals
     })
 }

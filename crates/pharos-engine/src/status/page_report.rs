@@ -9,6 +9,8 @@ use pharos_store::catalog::{PageDetails, PageVersion, RobotsState};
 use pharos_store::{Catalog, LibraryPosition, PageState, RawResponse, RecordContent, StoreError};
 use serde::Serialize;
 
+use super::refresh::NextVisitReason;
+use crate::status::engine_status::read_engine_status;
 use crate::{EngineError, Stores};
 
 /// The report of one page.
@@ -20,6 +22,8 @@ pub struct PageReport {
     /// The reason why the page is not fetched; `page.reason` gives it as text.
     #[serde(skip)]
     pub waits_for: Option<WaitReason>,
+    /// When and why the refresh policy visits the page next.
+    pub next_visit: Option<NextVisitReason>,
     /// Stored versions, newest first.
     pub versions: Vec<StoredVersion>,
     /// Pages with identical bytes, a limited number.
@@ -31,8 +35,13 @@ pub struct PageReport {
 pub enum WaitReason {
     /// Its site is a mirror of the one with this home page.
     Original(PageUrl),
-    /// Its robots.txt was unreachable at this time.
-    RobotsTxt(Timestamp, String),
+    /// Its robots.txt was unreachable.
+    RobotsTxt {
+        at: Timestamp,
+        reason: String,
+        /// Time of the next request; `None` if no crawl is running, or if it is not published.
+        next_try: Option<Timestamp>,
+    },
     /// Its server requested no access before this time.
     Moment(Timestamp),
     /// The crawl window of its site opens at this time.
@@ -43,8 +52,12 @@ impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Original(of) => write!(f, "not fetched: its site is a mirror of {of}"),
-            Self::RobotsTxt(at, reason) => {
-                write!(f, "waits for its robots.txt, which was unreachable at {at}: {reason}")
+            Self::RobotsTxt { at, reason, next_try } => {
+                write!(f, "waits for its robots.txt, which was unreachable at {at}: {reason}; next try ")?;
+                match next_try {
+                    Some(next_try) => write!(f, "at {next_try}"),
+                    None => write!(f, "with the next crawl"),
+                }
             }
             Self::Window(until) => {
                 write!(f, "waits for the crawl window of its site, which opens at {until}")
@@ -79,25 +92,32 @@ pub enum VersionContent {
 
 /// Returns the report of a page, or `None` if the catalog does not contain it.
 pub fn page_report(stores: &Stores, url: &PageUrl) -> Result<Option<PageReport>, EngineError> {
-    recent_page_report(stores, url, usize::MAX)
+    recent_page_report(stores, url, usize::MAX, || true)
 }
 
-/// Like [`page_report`], with at most the newest `limit` versions. Each version is read.
+/// Like [`page_report`], with at most the newest `limit` versions. Each version is read; the rest is left out when
+/// `may_read` returns `false`.
 pub fn recent_page_report(
     stores: &Stores,
     url: &PageUrl,
     limit: usize,
+    may_read: impl Fn() -> bool,
 ) -> Result<Option<PageReport>, EngineError> {
     let Some(catalog) = stores.catalog()? else { return Ok(None) };
     let Some(mut page) = catalog.page(url.id())? else { return Ok(None) };
     let is_waiting = page.state == PageState::Waiting;
-    let waits_for = if is_waiting { wait_reason(&*catalog, url)? } else { None };
+    let waits_for = if is_waiting { wait_reason(stores, &*catalog, url)? } else { None };
     if is_waiting {
         page.reason = waits_for.as_ref().map(WaitReason::to_string);
     }
+    let plan = catalog.refresh_plan()?.unwrap_or_default();
+    let next_visit = NextVisitReason::of_page(&page, &plan);
     let library = stores.library()?;
     let mut versions = Vec::new();
     for version in catalog.versions(url.id())?.into_iter().take(limit) {
+        if !may_read() {
+            break;
+        }
         let kept = match library.read(version.position).map(|stored| stored.record.content) {
             Ok(RecordContent::Response(response)) => VersionContent::Whole(response.body.len()),
             Ok(RecordContent::Revisit(_)) => VersionContent::Unchanged,
@@ -107,7 +127,7 @@ pub fn recent_page_report(
         versions.push(StoredVersion { version, kept });
     }
     let same = identical_pages(&*catalog, &page)?;
-    Ok(Some(PageReport { page, waits_for, versions, same }))
+    Ok(Some(PageReport { page, waits_for, next_visit, versions, same }))
 }
 
 impl PageReport {
@@ -140,7 +160,11 @@ fn identical_pages(catalog: &dyn Catalog, page: &PageDetails) -> Result<Vec<Page
 }
 
 /// Returns the reason why a waiting page is not fetched, other than its turn.
-fn wait_reason(catalog: &dyn Catalog, url: &PageUrl) -> Result<Option<WaitReason>, StoreError> {
+fn wait_reason(
+    stores: &Stores,
+    catalog: &dyn Catalog,
+    url: &PageUrl,
+) -> Result<Option<WaitReason>, StoreError> {
     if let Some((_, of)) = catalog.aliases()?.into_iter().find(|(home, _)| *home == url.home()) {
         return Ok(Some(WaitReason::Original(of)));
     }
@@ -148,7 +172,10 @@ fn wait_reason(catalog: &dyn Catalog, url: &PageUrl) -> Result<Option<WaitReason
         && robots.state == RobotsState::Unreachable
         && robots.before.is_none()
     {
-        return Ok(Some(WaitReason::RobotsTxt(robots.at, robots.reason.unwrap_or_default())));
+        let retries = read_engine_status(stores.data()).unwrap_or_default().robots_retries;
+        let next_try = retries.get(url.robots_txt().as_str()).copied();
+        let reason = robots.reason.unwrap_or_default();
+        return Ok(Some(WaitReason::RobotsTxt { at: robots.at, reason, next_try }));
     }
     let not_before = catalog.site(url.site().id())?.and_then(|site| site.not_before);
     Ok(not_before.filter(|until| *until > SystemClock.now()).map(WaitReason::Moment))

@@ -13,6 +13,7 @@ use super::{CheckedStore, Examination};
 use crate::EngineError;
 
 const COST: &str = "builds must parse the raw pages again; no data is lost";
+const OLDER: &str = "written by an earlier version; builds analyse these pages again";
 const CURE: &str = "`pharos doctor --repair` derives it again";
 /// Delay and number of repeated checks alongside an owner.
 const RECHECK_DELAY: Duration = Duration::from_millis(300);
@@ -48,6 +49,12 @@ pub(super) fn examine(
     flaws.retain(|flaw| !matches!(flaw.problem, DerivedDefectKind::Missing { from, .. } if from >= promised));
     for flaw in flaws {
         let place = flaw.path.display().to_string();
+        if matches!(flaw.problem, DerivedDefectKind::Stale { analyser, .. } if analyser < pharos_html::VERSION)
+        {
+            exam.note(CheckedStore::Derived, place, OLDER);
+            exam.needs.derived.extend(file_of(&flaw));
+            continue;
+        }
         let text = flaw.to_string();
         let what = text.strip_prefix(&format!("{place}: ")).unwrap_or(&text);
         let cure = if matches!(flaw.problem, DerivedDefectKind::Newer { .. }) {
