@@ -55,6 +55,7 @@ pub(crate) mod desk_dir;
 mod form;
 mod frame;
 mod gate;
+mod glossary;
 mod login;
 mod login_limits;
 mod messages;
@@ -191,6 +192,7 @@ pub(crate) struct Desk {
     login_limits: LoginLimits,
     action_log: ActionLog,
     sampler: Arc<Sampler>,
+    searches: pages::SearchCache,
 }
 
 impl Desk {
@@ -213,9 +215,15 @@ impl Desk {
             login_limits: LoginLimits::new(),
             action_log: ActionLog::open(data),
             sampler: Sampler::start(data.clone())?,
+            searches: pages::SearchCache::default(),
             settings,
         };
         Ok(Arc::new(desk))
+    }
+
+    /// Returns the searches of the last days that were read last.
+    fn searches(&self) -> &pages::SearchCache {
+        &self.searches
     }
 
     /// Logs how to create the first operator if there is none, or why the desk is locked.

@@ -90,7 +90,7 @@ macro_rules! messages {
         const EN: $Messages = $Messages { $( $key: $en, )+ };
         const ZH: $Messages = $Messages { $( $key: $zh, )+ };
         #[cfg(test)]
-        const TABLE: &[(&str, &str, &str)] = &[ $( (stringify!($key), $en, $zh), )+ ];
+        pub(crate) const TABLE: &[(&str, &str, &str)] = &[ $( (stringify!($key), $en, $zh), )+ ];
 
         impl $Messages {
             /// Returns the messages in a language.
@@ -132,6 +132,10 @@ messages! { Messages {
     found_one: "1 result", "1 条结果";
     found_exact: "{} results", "{} 条结果";
     found_about: "About {} results", "约 {} 条结果";
+    found_some: "{} + {} with some of the words", "{}，另有 {} 条只包含部分词";
+    found_only_some: "{} with some of the words", "{} 条结果只包含部分词";
+    missing_words: "Without:", "不含：";
+    exact_query: "Require all words", "必须包含所有词";
     found_page: "page {} of {}", "第 {} 页，共 {} 页";
     milliseconds: "{} ms", "{} 毫秒";
     under_a_millisecond: "under 1 ms", "不到 1 毫秒";
@@ -161,6 +165,8 @@ messages! { Messages {
     similar: "Similar pages", "相似网页";
     related: "Related searches", "相关搜索";
     corrected: "Did you mean", "您是不是要找";
+    shown_for: "Showing results for", "以下是相关结果：";
+    search_instead: "Search instead for", "仍然搜索：";
     relaxed: "No page contains all of these words. These pages contain some of them.",
         "没有同时包含所有词的网页，以下网页包含其中一部分。";
     partial: "The search ran out of time: there may be more results.", "搜索超时，可能还有更多结果没有列出。";
@@ -173,7 +179,7 @@ messages! { Messages {
     next: "Next", "下一页";
 
     nothing_title: "No results for: {}", "没有找到与“{}”相符的网页";
-    tip_fewer: "Use fewer words: results must contain all of them.", "减少搜索词：网页须包含每一个词。";
+    tip_fewer: "Use fewer words, or more general ones.", "减少搜索词，或使用更常见的词。";
     tip_other: "Try different words, and check the spelling.", "换一种说法，并检查是否有错别字。";
     tip_language: "Try another language: Chinese words find Chinese pages.", "换一种语言：用英文词可以找到英文网页。";
     tip_submit: "Is a page missing? Submit its URL.", "缺少某个网页？请提交它的网址。";
@@ -449,12 +455,17 @@ impl Messages {
         if count == 1 { self.pages_one.to_string() } else { fill(self.pages_many, &[&grouped(count)]) }
     }
 
-    /// Formats the number of results.
-    pub(crate) fn result_count(&self, count: u64, exact: bool) -> String {
-        match (count, exact) {
+    /// Formats the number of results, and of those with only some of the words.
+    pub(crate) fn result_count(&self, count: u64, exact: bool, partial: u64) -> String {
+        let full = match (count, exact) {
             (1, true) => self.found_one.to_string(),
             (_, true) => fill(self.found_exact, &[&grouped(count)]),
             (_, false) => fill(self.found_about, &[&grouped(count)]),
+        };
+        match partial {
+            0 => full,
+            partial if count == 0 => fill(self.found_only_some, &[&grouped(partial)]),
+            partial => fill(self.found_some, &[&full, &grouped(partial)]),
         }
     }
 
@@ -549,9 +560,11 @@ mod tests {
         for odd in ["", "yesterday", "2026-13-01", "2026-01-31T00:00", "2026-01-31-5"] {
             assert_eq!(Lang::En.date(odd), odd);
         }
-        assert_eq!(EN.result_count(1, true), "1 result");
-        assert_eq!(EN.result_count(12_345, false), "About 12,345 results");
-        assert_eq!(ZH.result_count(3, true), "3 条结果");
+        assert_eq!(EN.result_count(1, true, 0), "1 result");
+        assert_eq!(EN.result_count(12_345, false, 0), "About 12,345 results");
+        assert_eq!(EN.result_count(2, true, 40), "2 results + 40 with some of the words");
+        assert_eq!(EN.result_count(0, true, 40), "40 with some of the words");
+        assert_eq!(ZH.result_count(3, true, 2), "3 条结果，另有 2 条只包含部分词");
         assert_eq!(
             [0.42, 3.25, f64::NAN].map(|ms| EN.search_time(ms)),
             ["under 1 ms", "3.2 ms", "under 1 ms"]

@@ -34,10 +34,26 @@
     chart.area.setAttribute("points", points.length ? first + ",60 " + points.join(" ") + " 299,60" : "");
     chart.figure.querySelector("[data-top-label]").textContent = format(top, chart.unit);
   };
+  const updateState = async () => {
+    try {
+      const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("state");
+      const text = document.getElementById("state");
+      if (!fresh || !text) return;
+      text.textContent = fresh.textContent;
+      if (new Date().getTimezoneOffset() !== 0) localTimes(text);
+    } catch { /* The next change of state tries again. */ }
+  };
   const take = sample => {
     const box = document.querySelector("[data-state]");
-    // Another state has other texts and buttons.
-    if (box && box.dataset.state !== sample.state) { location.reload(); return }
+    // Another state has other texts and buttons, but an idle crawl has those of a running one.
+    if (box && box.dataset.state !== sample.state) {
+      const runs = [box.dataset.state, sample.state].every(state => ["running", "up-to-date"].includes(state));
+      if (!runs) { location.reload(); return }
+      box.classList.replace(box.dataset.state, sample.state);
+      box.dataset.state = sample.state;
+      updateState();
+    }
     for (const chart of charts) {
       chart.values.push(sample[chart.name] || 0);
       if (chart.values.length > 300) chart.values.shift();
@@ -178,6 +194,15 @@
   }
   const desk = document.querySelector(".desk main");
   if (desk && new Date().getTimezoneOffset() !== 0) localTimes(desk);
+
+  // Escape hides the meaning of a term without moving pointer or focus.
+  document.addEventListener("keydown", event => {
+    if (event.key !== "Escape") return;
+    for (const term of document.querySelectorAll(".term:is(:hover, :focus)")) {
+      term.dataset.quiet = "";
+      for (const end of ["mouseleave", "blur"]) term.addEventListener(end, () => delete term.dataset.quiet, { once: true });
+    }
+  });
 
   // "Select all".
   for (const button of document.querySelectorAll("[data-all]")) {

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 
+use super::glossary;
 use super::messages::DeskMessages;
 use super::permissions::{Permission, required};
 use super::session::Operator;
@@ -17,7 +18,7 @@ use crate::state::AppState;
 type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const NAV_PAGES: [(&str, PageName); 19] = [
+const NAV_PAGES: [(&str, PageName); 21] = [
     ("/admin", |messages| messages.overview),
     ("/admin/crawl", |messages| messages.crawl),
     ("/admin/sites", |messages| messages.sites),
@@ -31,12 +32,14 @@ const NAV_PAGES: [(&str, PageName); 19] = [
     ("/admin/alerts", |messages| messages.alerts),
     ("/admin/machine", |messages| messages.machine),
     ("/admin/queries", |messages| messages.queries),
+    ("/admin/insight", |messages| messages.insight),
     ("/admin/curation", |messages| messages.curation),
     ("/admin/settings", |messages| messages.settings),
     ("/admin/logs", |messages| messages.logs),
     ("/admin/keys", |messages| messages.keys),
     ("/admin/operators", |messages| messages.operators),
     ("/admin/actions", |messages| messages.record),
+    ("/admin/glossary", |messages| messages.glossary),
 ];
 
 /// The frame of a desk page. It dereferences to the `PageFrame` that `base.html` needs.
@@ -128,6 +131,11 @@ impl DeskFrame {
     /// Returns `true` if the operator may change curation.
     pub(crate) fn may_curate(&self) -> bool {
         self.operator.as_ref().is_some_and(|operator| operator.role().allows(Permission::Curate))
+    }
+
+    /// Returns a label as HTML, with its meaning if it is a term of the glossary.
+    pub(crate) fn label(&self, text: &str) -> String {
+        glossary::label(text, self.lang)
     }
 
     /// Returns the name of the operator's role.

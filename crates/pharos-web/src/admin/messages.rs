@@ -21,12 +21,14 @@ messages! { DeskMessages {
     alerts: "Alerts", "警报";
     machine: "Machine", "机器状态";
     queries: "Queries", "查询";
+    insight: "Insight", "行为分析";
     curation: "Curation", "结果干预";
     settings: "Settings", "设置";
     logs: "Logs", "日志";
     keys: "API keys", "API 密钥";
     operators: "Operators", "管理员";
     record: "Action log", "操作日志";
+    glossary: "Glossary", "术语表";
 
     logged_in_as: "Logged in as", "当前登录";
     account: "My account", "我的账户";

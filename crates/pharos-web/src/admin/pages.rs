@@ -13,6 +13,8 @@ mod commands;
 mod crawl;
 mod curation;
 mod generations;
+mod glossary;
+mod insight;
 mod keys;
 mod logs;
 mod machine;
@@ -33,6 +35,8 @@ mod stream;
 mod submissions;
 mod trouble;
 mod words;
+
+pub(crate) use self::insight::SearchCache;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -57,6 +61,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/page/{what}", post(page_report::act))
         .route("/admin/trouble", get(trouble::trouble))
         .route("/admin/trouble/retry", post(trouble::retry))
+        .route("/admin/glossary", get(glossary::glossary))
         .route("/admin/submissions", get(submissions::submissions))
         .route("/admin/submissions/decide", post(submissions::decide))
         .route("/admin/words", get(words::words))
@@ -68,8 +73,12 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/calendar", get(calendar::calendar).post(calendar::save))
         .route("/admin/alerts", get(alerts::alerts))
         .route("/admin/alerts/acknowledge", post(alerts::acknowledge))
+        .route("/admin/alerts/test", post(alerts::send_test))
         .route("/admin/machine", get(machine::machine))
         .route("/admin/queries", get(queries::queries))
+        .route("/admin/insight", get(insight::insight))
+        .route("/admin/insight/queries", get(insight::query_lists))
+        .route("/admin/insight/query", get(insight::query))
         .route("/admin/curation", get(curation::curation))
         .route("/admin/curation/{what}", post(curation::act))
         .route("/admin/settings", get(settings::settings))
@@ -85,4 +94,10 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/operators/password", post(operators::set_password))
         .route("/admin/actions", get(actions::actions))
         .route("/admin/account", get(account::account).post(account::change))
+}
+
+/// Returns the texts of the pages whose labels the glossary explains: name, English, Chinese.
+#[cfg(test)]
+pub(super) fn labels() -> Vec<(&'static str, &'static str, &'static str)> {
+    [messages::TABLE, curation::labels()].concat()
 }

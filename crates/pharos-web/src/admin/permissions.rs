@@ -39,7 +39,7 @@ pub(crate) enum Permission {
 use Permission::{Administer, Curate, Logs, Own, Queries, View};
 
 /// Permissions of every route: to read it, and to submit a form to it.
-pub(super) const RULES: [(&str, Permission, Permission); 47] = [
+pub(super) const RULES: [(&str, Permission, Permission); 52] = [
     ("/admin", View, Administer),
     ("/admin/live", View, Administer),
     ("/admin/news", View, Administer),
@@ -53,6 +53,7 @@ pub(super) const RULES: [(&str, Permission, Permission); 47] = [
     ("/admin/site/{what}", Administer, Administer),
     ("/admin/page", View, Administer),
     ("/admin/page/{what}", Administer, Administer),
+    ("/admin/glossary", View, Administer),
     ("/admin/trouble", View, Administer),
     ("/admin/trouble/retry", Administer, Administer),
     ("/admin/submissions", View, Administer),
@@ -66,8 +67,12 @@ pub(super) const RULES: [(&str, Permission, Permission); 47] = [
     ("/admin/calendar", View, Administer),
     ("/admin/alerts", View, Administer),
     ("/admin/alerts/acknowledge", Administer, Administer),
+    ("/admin/alerts/test", Administer, Administer),
     ("/admin/machine", View, Administer),
     ("/admin/queries", Queries, Administer),
+    ("/admin/insight", Queries, Administer),
+    ("/admin/insight/queries", Queries, Administer),
+    ("/admin/insight/query", Queries, Administer),
     ("/admin/curation", View, Curate),
     ("/admin/curation/{what}", Curate, Curate),
     ("/admin/keys", Logs, Administer),

@@ -157,6 +157,7 @@ pub(crate) fn state_name(live: Option<&EngineStatus>) -> &'static str {
         CrawlPhase::Replaying => "replaying",
         CrawlPhase::Running if live.paused => "held",
         CrawlPhase::Running if live.disk_low => "no-room",
+        CrawlPhase::Running if live.idle => "up-to-date",
         CrawlPhase::Running => "running",
         CrawlPhase::Empty => "empty",
         CrawlPhase::NothingDue

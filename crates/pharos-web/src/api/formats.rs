@@ -62,6 +62,7 @@ pub(crate) async fn format_results(
             all: visitor.wants_all(),
             newest_first: visitor.newest_first().unwrap_or_default(),
             any_word: false,
+            as_typed: false,
         },
         filters: filters(visitor),
         ..SearchRequest::default()

@@ -65,6 +65,9 @@ pub struct ApiKeyRecord {
     /// Time at which it was revoked.
     #[serde(default)]
     pub revoked: Option<String>,
+    /// Number of changes of scope, rate and end, so that concurrent changes are detected.
+    #[serde(default)]
+    pub version: u64,
 }
 
 /// The state of a key.
@@ -149,6 +152,8 @@ pub enum ApiKeyError {
     Full,
     #[error("no key has this name")]
     Missing,
+    #[error("the key was changed meanwhile: check it again")]
+    Conflict,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -272,11 +277,43 @@ impl ApiKeyStore {
                 by: new.by,
                 at: SystemClock.now().to_string(),
                 revoked: None,
+                version: 0,
             };
             file.keys.push(record.clone());
             Ok(record)
         })?;
         Ok(IssuedApiKey { record, secret })
+    }
+
+    /// Changes scope, rate and end of a key, if its version is still `version`; `None` changes any version. The secret
+    /// stays the same.
+    pub fn change_scope(
+        &self,
+        name: &str,
+        version: Option<u64>,
+        edit: impl FnOnce(&mut NewApiKey),
+    ) -> Result<ApiKeyRecord, ApiKeyError> {
+        self.change(|file| {
+            let nth = find(&file.keys, name).ok_or(ApiKeyError::Missing)?;
+            let key = &mut file.keys[nth];
+            if version.is_some_and(|seen| seen != key.version) {
+                return Err(ApiKeyError::Conflict);
+            }
+            let mut changed = NewApiKey {
+                name: key.name.clone(),
+                endpoints: key.endpoints.clone(),
+                sites: key.sites.clone(),
+                rate: key.rate,
+                until: key.until.as_deref().and_then(Timestamp::parse),
+                by: key.by.clone(),
+            };
+            edit(&mut changed);
+            let changed = validated(changed)?;
+            (key.endpoints, key.sites, key.rate) = (changed.endpoints, changed.sites, changed.rate);
+            key.until = changed.until.map(|until| until.to_string());
+            key.version += 1;
+            Ok(key.clone())
+        })
     }
 
     /// Replaces the secret of a key. The old one is refused from now on; a revoked key works again.
@@ -500,6 +537,24 @@ mod tests {
         let at = |time: &str| key.state(Timestamp::parse(time).unwrap());
         assert_eq!(at("2026-01-31T11:59:59Z"), ApiKeyState::Active);
         assert_eq!(at("2026-01-31T12:00:00Z"), ApiKeyState::Ended);
+    }
+
+    #[test]
+    fn the_scope_is_changed_and_the_second_of_two_editors_is_refused() {
+        let (_dir, store) = store();
+        let issued = store.add(NewApiKey { rate: Some(5), ..new("Shop") }).unwrap();
+        let limit = |new: &mut NewApiKey| new.endpoints = vec!["search".into()];
+        let changed = store.change_scope("shop", Some(0), limit).unwrap();
+        assert_eq!(
+            (changed.endpoints.as_slice(), changed.rate, changed.version),
+            (&["search".into()][..], Some(5), 1)
+        );
+        assert_eq!(changed.digest, issued.record.digest, "the secret stays");
+        assert!(matches!(store.change_scope("shop", Some(0), limit), Err(ApiKeyError::Conflict)));
+        let invalid = store.change_scope("shop", None, |new| new.rate = Some(0));
+        assert!(matches!(invalid, Err(ApiKeyError::InvalidRate)));
+        assert_eq!(store.load().unwrap()[0], changed, "refused changes change nothing");
+        assert!(matches!(store.change_scope("none", None, |_| {}), Err(ApiKeyError::Missing)));
     }
 
     #[test]

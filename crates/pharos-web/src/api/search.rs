@@ -49,6 +49,10 @@ pub(crate) struct ApiSearchParams {
     #[serde(default)]
     #[param(value_type = Switch)]
     any: bool,
+    /// Return the results of the query as typed, even if there are none and a correction is certain.
+    #[serde(default)]
+    #[param(value_type = Switch)]
+    as_typed: bool,
     /// Include the components of each score.
     #[serde(default)]
     #[param(value_type = Switch)]
@@ -136,6 +140,7 @@ impl ApiSearchParams {
                 all: self.all,
                 newest_first: self.sort == Sort::Date,
                 any_word: self.any,
+                as_typed: self.as_typed,
             },
             explain: self.explain,
             facets: self.facets,

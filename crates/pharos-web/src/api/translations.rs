@@ -14,7 +14,7 @@ fn find(operation: &str, part: &str) -> Option<&'static (&'static str, &'static 
     })
 }
 
-const TEXTS: [(&str, &str); 68] = [
+const TEXTS: [(&str, &str); 69] = [
     ("any.response.400", "缺少参数或参数无效"),
     ("any.response.401", "API 密钥缺失、错误、已过期或已撤销"),
     ("any.response.403", "API 密钥不允许此请求"),
@@ -59,6 +59,7 @@ const TEXTS: [(&str, &str); 68] = [
     ("search.param.sort", "结果的顺序：按相关性，或最新的在前。"),
     ("search.param.all", "将重复和近似重复的网页列为单独的结果，同一网站的结果数不限。"),
     ("search.param.any", "同时返回只包含部分词的网页。"),
+    ("search.param.as_typed", "按输入的词搜索，不自动改用纠正后的查询。"),
     ("search.param.explain", "返回每条结果的得分构成。"),
     ("search.param.facets", "返回按网站、语言、文件类型、类别和时间的计数。"),
     ("search.param.generation", "第一页结果中的 `generation`：后续页使用同一状态的索引。"),

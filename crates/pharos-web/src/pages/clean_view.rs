@@ -224,6 +224,7 @@ fn related_links(cleaned: &Cleaned) -> Vec<Link> {
 #[cfg(test)]
 mod tests {
     use std::sync::LazyLock;
+    use std::time::Duration;
 
     use pharos_core::Config;
 
@@ -241,7 +242,10 @@ mod tests {
 
     async fn shown(text: &'static str, params: &str) -> Reply {
         let page = TestPage::new("https://www.example.org/tower", "The lighthouse on the rock", text);
-        let (_dir, service) = engine(&[page], Config::default());
+        let mut config = Config::default();
+        // Other tests share the processors.
+        (config.web.timeout, config.web.view_timeout) = (Duration::from_secs(60), Duration::from_secs(60));
+        let (_dir, service) = engine(&[page], config);
         get(&router(service).unwrap(), &format!("/clean?url=https://www.example.org/tower{params}")).await
     }
 

@@ -42,7 +42,7 @@ pub(crate) async fn results(State(app): State<AppState>, visitor: Visitor) -> Re
     }
     let request = SearchRequest { page: params.page, ..request };
     let impression = app.log_response(&visitor, PAGE_PRODUCT, &request, &answer);
-    let searchable = if answer.total == 0 { app.searchable_pages().await? } else { answer.total };
+    let searchable = if answer.matches() == 0 { app.searchable_pages().await? } else { answer.matches() };
     params.generation.clone_from(&answer.generation);
     let page = ResultsPage::new(&visitor, config, &params, &answer, impression, searchable);
     Ok(respond(&visitor, StatusCode::OK, &page))
@@ -62,6 +62,8 @@ struct ResultsPage {
     sort: Option<Link>,
     summary: Option<ResultSummary>,
     corrected: Option<Link>,
+    /// The query as typed, if its correction is shown instead.
+    as_typed: Option<Link>,
     related: Vec<Link>,
     notices: Vec<&'static str>,
     /// A text of the operator.
@@ -129,15 +131,16 @@ impl ResultsPage {
         let (query, page) = (params.query.as_str(), params.page);
         // Near-duplicates are grouped, so the exact number of pages is known only at the end.
         let size = params.page_size(config);
-        let at_most = || last_page(answer.total, size, config.query.max_results);
+        let at_most = || last_page(answer.matches(), size, config.query.max_results);
         let last = answer.last_page.unwrap_or_else(at_most);
+        let exact = answer.exact_query.as_deref();
         let outcome = if searchable == 0 {
             ResultsOutcome::EmptyIndex
         } else if !answer.hits.is_empty() {
             ResultsOutcome::Hits(
-                answer.hits.iter().map(|hit| HitView::new(hit, params, visitor.lang)).collect(),
+                answer.hits.iter().map(|hit| HitView::new(hit, exact, params, visitor.lang)).collect(),
             )
-        } else if answer.total > 0 {
+        } else if answer.matches() > 0 {
             ResultsOutcome::BeyondLastPage(BeyondLastPage {
                 title: fill(messages.beyond_title, &[&grouped(page as u64)]),
                 first: params.page_link(1, messages.first_page),
@@ -172,8 +175,9 @@ impl ResultsPage {
             impression,
             first: (page - 1).saturating_mul(size).saturating_add(1),
             menus: if has_hits || is_filtered { menus(params, answer, visitor.lang) } else { Vec::new() },
-            sort: (has_hits && answer.total > 1).then(|| sort(other_order)),
+            sort: (has_hits && answer.matches() > 1).then(|| sort(other_order)),
             summary: has_hits.then(|| ResultSummary::new(visitor.lang, page, last, answer)),
+            as_typed: answer.is_corrected.then(|| params.as_typed_link()),
             corrected: answer.corrected.as_ref().map(|text| SearchParams::query_link(text, "corrected")),
             related: answer
                 .suggestions
@@ -199,7 +203,7 @@ impl ResultSummary {
         let messages = lang.messages();
         let place = || fill(messages.found_page, &[&grouped(page as u64), &grouped(last.max(page) as u64)]);
         Self {
-            count: messages.result_count(answer.total, answer.total_is_exact),
+            count: messages.result_count(answer.total, answer.total_is_exact, answer.partial_total),
             place: (page > 1).then(place),
             time: messages.search_time(answer.took_ms),
             understood: answer.understood.trim().to_string(),
@@ -395,6 +399,34 @@ mod tests {
         let odd =
             Visitor::new(&"/search?q=x&size=1000".parse().unwrap(), &HeaderMap::new(), &Extensions::new());
         assert_eq!(SearchParams::from_visitor(&odd, &Config::default()).request(&Config::default()).size, 10);
+    }
+
+    #[test]
+    fn partial_matches_name_the_words_they_lack() {
+        let partial = SearchHit { missing: vec!["introduction".into(), "<b>".into()], ..hit() };
+        let exact_query = Some("+a +introduction".to_string());
+        let answer = SearchResponse { exact_query, partial_total: 1, ..answer(vec![hit(), partial], 1) };
+        let html = rendered("a introduction", 1, &answer, 2);
+        for part in [
+            "<span>1 result + 1 with some of the words</span>",
+            "<span>Without: <s>introduction, &#60;b&#62;</s></span>",
+            "<a href=\"/search?q=%2Ba+%2Bintroduction\" rel=\"nofollow\">Require all words</a>",
+        ] {
+            assert!(html.contains(part), "{part} is missing in {html}");
+        }
+        assert_eq!(html.matches("Require all words").count(), 1);
+    }
+
+    #[test]
+    fn corrected_results_link_to_the_query_as_typed() {
+        let answer = SearchResponse {
+            corrected: Some("lighthouse".into()),
+            is_corrected: true,
+            ..answer(vec![hit()], 1)
+        };
+        let html = rendered("lighthuose", 1, &answer, 1);
+        let typed = "Search instead for <a href=\"/search?q=lighthuose&#38;as_typed=1\" rel=\"nofollow\">lighthuose</a>";
+        assert!(html.contains(typed) && html.contains("Showing results for <a href="), "{html}");
     }
 
     #[test]

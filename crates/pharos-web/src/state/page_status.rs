@@ -46,7 +46,8 @@ impl AppState {
         url: PageUrl,
     ) -> Result<Option<PageStatus>, ServiceError> {
         self.render(&visitor.client.source, move |service, rendering| {
-            let report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
+            let report =
+                recent_page_report(&service.stores, &url, MAX_VERSIONS, || rendering.may_continue())?;
             if report.as_ref().is_some_and(|report| report.page.state == PageState::Removed) {
                 return Ok(None);
             }

@@ -15,7 +15,7 @@ use pharos_core::config::WebConfig;
 use pharos_core::work::{WorkExceeded, spend_work};
 use pharos_core::{LibraryPosition, PageId};
 use pharos_html::cached_page::COLOURS;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use super::cached_copy::PageView;
 use super::{AppState, Service, ServiceError};
@@ -29,6 +29,9 @@ const QUEUE: usize = 32;
 
 /// Maximum number of renderings for one client network at once, queued ones included; further ones are rejected with 429.
 const MAX_PER_NETWORK: usize = QUEUE / 4;
+
+/// Maximum number of page reports of the desk that are made at once; further ones wait.
+const MAX_DESK_RENDERINGS: usize = 2;
 
 /// Time for which a rendered view is used again. Cleaning rules and the text of the index may change meanwhile.
 const LIFETIME: Duration = Duration::from_secs(600);
@@ -94,6 +97,8 @@ pub(crate) struct RenderedView {
 pub(crate) struct ViewRenderer {
     pool: WorkerPool,
     clients: Arc<NetworkLimit>,
+    /// Places for the desk, which works while visitors are rejected.
+    desk: Arc<Semaphore>,
     cache: Arc<ViewCache>,
 }
 
@@ -103,7 +108,8 @@ impl ViewRenderer {
         let threads = available_parallelism().map_or(1, usize::from).div_ceil(2);
         let pool = WorkerPool::start("view", threads, QUEUE)?;
         let clients = NetworkLimit::new(MAX_PER_NETWORK);
-        Ok(Self { pool, clients, cache: Arc::new(ViewCache::new(web.view_cache.0)) })
+        let desk = Arc::new(Semaphore::new(MAX_DESK_RENDERINGS));
+        Ok(Self { pool, clients, desk, cache: Arc::new(ViewCache::new(web.view_cache.0)) })
     }
 }
 
@@ -132,13 +138,13 @@ fn weigh(key: &ViewKey, view: &View) -> u32 {
 pub(crate) struct Rendering {
     deadline: Instant,
     cancelled: Arc<AtomicBool>,
-    cache: Option<Arc<ViewCache>>,
+    cache: Arc<ViewCache>,
 }
 
 impl Rendering {
-    /// Creates a rendering that cannot be cancelled, without a cache, for threads other than those of the renderer.
-    pub(crate) fn uncached(web: &WebConfig) -> Self {
-        Self { deadline: Instant::now() + web.view_timeout, cancelled: Arc::default(), cache: None }
+    /// Returns `true` until the time limit is reached or the client has disconnected.
+    pub(crate) fn may_continue(&self) -> bool {
+        !self.cancelled.load(Ordering::Relaxed) && Instant::now() < self.deadline
     }
 
     /// Returns a view from the cache, or renders it.
@@ -147,7 +153,7 @@ impl Rendering {
         key: ViewKey,
         render: impl FnOnce() -> Result<View, ServiceError>,
     ) -> Result<View, ServiceError> {
-        let Some(cache) = &self.cache else { return render() };
+        let cache = &self.cache;
         if let Some(view) = cache.views.get(&key) {
             count("cached");
             return Ok(view);
@@ -169,8 +175,8 @@ impl Rendering {
         bytes: usize,
         computation: impl FnOnce() -> T,
     ) -> Result<T, WorkExceeded> {
-        let refusals = self.cache.as_ref().map(|cache| &cache.refusals);
-        if let Some(exceeded) = refusals.and_then(|refusals| refusals.get(&(position, kind))) {
+        let refusals = &self.cache.refusals;
+        if let Some(exceeded) = refusals.get(&(position, kind)) {
             count("refused");
             return Err(exceeded);
         }
@@ -186,9 +192,7 @@ impl Rendering {
             WorkExceeded::Steps | WorkExceeded::Time => {
                 count("exceeded");
                 tracing::warn!(?position, ?kind, bytes, %exceeded, "a stored page cannot be displayed");
-                if let Some(refusals) = refusals {
-                    refusals.insert((position, kind), *exceeded);
-                }
+                refusals.insert((position, kind), *exceeded);
             }
         })
     }
@@ -226,7 +230,7 @@ impl AppState {
                 return count("cancelled");
             }
             let deadline = Instant::now() + service.config.web.view_timeout;
-            let _ = sender.send(work(&service, &Rendering { deadline, cancelled, cache: Some(cache) }));
+            let _ = sender.send(work(&service, &Rendering { deadline, cancelled, cache }));
         });
         if enqueued.is_err() {
             count("shed");
@@ -234,6 +238,34 @@ impl AppState {
         }
         tokio::select! {
             outcome = receiver => outcome?,
+            () = self.shutdown() => Err(WorkExceeded::Cancelled.into()),
+        }
+    }
+
+    /// Runs work on stored pages for the desk, within the same budget of time and work, but apart from the threads and the
+    /// queue for visitors.
+    pub(crate) async fn render_for_desk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Service, &Rendering) -> Result<T, ServiceError> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        let renderer = self.renderer();
+        let (service, cache) = (self.service().clone(), Arc::clone(&renderer.cache));
+        let cancelled = Arc::<AtomicBool>::default();
+        let _cancel = CancelOnDrop(Arc::clone(&cancelled));
+        let acquired = Arc::clone(&renderer.desk).acquire_owned();
+        let (sender, receiver) = oneshot::channel();
+        let run = async {
+            // The semaphore is never closed.
+            let permit = acquired.await;
+            tokio::task::spawn_blocking(move || {
+                let _permit = permit;
+                let deadline = Instant::now() + service.config.web.view_timeout;
+                let _ = sender.send(work(&service, &Rendering { deadline, cancelled, cache }));
+            });
+            receiver.await?
+        };
+        tokio::select! {
+            outcome = run => outcome,
             () = self.shutdown() => Err(WorkExceeded::Cancelled.into()),
         }
     }
@@ -406,9 +438,11 @@ mod tests {
 
     #[test]
     fn work_is_limited_by_the_size_of_the_document() {
-        let web = WebConfig { view_timeout: DEADLINE, ..WebConfig::default() };
-        let rendering =
-            Rendering { cache: Some(Arc::new(ViewCache::new(1 << 20))), ..Rendering::uncached(&web) };
+        let cache = Arc::new(ViewCache::new(1 << 20));
+        let with_deadline =
+            |deadline| Rendering { deadline, cancelled: Arc::default(), cache: Arc::clone(&cache) };
+        let rendering = with_deadline(Instant::now() + DEADLINE);
+        assert!(rendering.may_continue());
         let position = LibraryPosition { volume: 1, ..LibraryPosition::default() };
         let spend = |kind, steps| rendering.run(position, kind, 1_000, move || spend_work(steps));
         assert_eq!(spend(ViewKind::CachedPage(PageView::Layout), 1_000_000), Ok(()));
@@ -419,8 +453,9 @@ mod tests {
             "it is not tried again"
         );
         assert_eq!(spend(ViewKind::CachedPage(PageView::Text), 1), Ok(()), "other views are");
-        let hurried = Rendering { deadline: Instant::now(), ..Rendering::uncached(&web) };
-        let exceeded = hurried.run(position, ViewKind::CachedPage(PageView::Layout), 0, || {
+        let hurried = with_deadline(Instant::now());
+        assert!(!hurried.may_continue());
+        let exceeded = hurried.run(position, ViewKind::CachedPage(PageView::Text), 0, || {
             loop {
                 spend_work(1);
             }

@@ -6,7 +6,8 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use pharos_engine::alerts::{AlertKind, acknowledge_alert, read_alerts};
+use pharos_core::{Clock as _, SystemClock};
+use pharos_engine::alerts::{AlertKind, acknowledge_alert, check_endpoints, read_alerts, send_test_message};
 use pharos_store::DataDir;
 
 use self::messages::AlertMessages;
@@ -91,4 +92,36 @@ pub(crate) async fn acknowledge(action: Action) -> Response {
         Err(error) => Err(error.to_string()),
     };
     record_and_redirect(&action, "alert.acknowledge", kind.name(), "", done, PATH, a.did_acknowledge).await
+}
+
+/// `POST /admin/alerts/test`: sends a test message to the configured endpoints.
+pub(crate) async fn send_test(action: Action) -> Result<Response, ServiceError> {
+    let a = AlertMessages::for_lang(action.visitor.lang);
+    let config = spawn_blocking(&action.app, |service| {
+        Ok(service.settings.load().map(|loaded| loaded.config).map_err(|error| error.to_string()))
+    });
+    let checked = config.await?.and_then(|config| match check_endpoints(&config) {
+        Ok(()) => Ok(config),
+        Err(error) => Err(error.to_string()),
+    });
+    let config = match checked {
+        Ok(config) => config,
+        Err(why) => {
+            return Ok(record_and_redirect(&action, "alert.test", "", "", Err(why), PATH, "").await);
+        }
+    };
+    let outcomes = send_test_message(&config, SystemClock.now()).await;
+    let names: Vec<&str> = outcomes.iter().map(|(name, _)| *name).collect();
+    let failed: Vec<String> = outcomes
+        .iter()
+        .filter_map(|(name, error)| error.as_ref().map(|error| format!("{name}: {error}")))
+        .collect();
+    let done = match (outcomes.is_empty(), failed.is_empty()) {
+        (true, _) => Err(a.no_endpoint.to_string()),
+        (false, true) => Ok(()),
+        (false, false) => Err(fill(a.test_failed, &[&failed.join("; ")])),
+    };
+    let names = names.join(", ");
+    let good = fill(a.did_test, &[&names]);
+    Ok(record_and_redirect(&action, "alert.test", &names, "", done, PATH, &good).await)
 }

@@ -93,7 +93,7 @@ pub(crate) async fn backup(
             .failed
             .as_ref()
             .map(|failed| fill(b.failed, &[&lang.date_time(failed.at), &failed.reason])),
-        next: describe_next(&config, &last, engine.as_ref(), b),
+        next: describe_next(&config, &last, engine.as_ref(), b, lang),
         has_directory: !config.backup.directory.is_empty(),
         directory: format_setting(&config, KEYS[0]),
         schedule: format_setting(&config, KEYS[1]),
@@ -141,12 +141,12 @@ fn describe_next(
     last: &LastBackup,
     engine: Option<&EngineStatus>,
     b: &'static BackupMessages,
+    lang: Lang,
 ) -> Option<String> {
-    let (now, zone) = (SystemClock.now(), &config.crawl.time_zone);
+    let now = SystemClock.now();
     let started = engine.map_or(now, |engine| engine.since);
     let at = next_backup_at(config, last, started)?.max(now);
-    let when = format!("{} ({})", zone.format(at), zone.label());
-    Some(if engine.is_some() { fill(b.next, &[&when]) } else { b.needs_engine.into() })
+    Some(if engine.is_some() { fill(b.next, &[&lang.date_time(at)]) } else { b.needs_engine.into() })
 }
 
 /// Describes the age of the last backup for the overview. The second value is `true` if the last attempt failed.

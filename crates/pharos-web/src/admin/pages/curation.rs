@@ -443,3 +443,9 @@ async fn save_text(
         }
     }
 }
+
+/// Returns the texts of the page: name, English, Chinese.
+#[cfg(test)]
+pub(super) fn labels() -> &'static [(&'static str, &'static str, &'static str)] {
+    messages::TABLE
+}

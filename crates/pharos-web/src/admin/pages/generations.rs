@@ -35,6 +35,9 @@ struct IndexPage {
     refused: bool,
     latest_share: Option<String>,
     next_build: Option<String>,
+    /// Number of pages at which the first history is built, if there is none.
+    first_build: Option<String>,
+    outdated: bool,
     /// A build runs in another process.
     is_built_elsewhere: bool,
     unfinished: Option<String>,
@@ -84,7 +87,9 @@ pub(crate) async fn index(
         previous: previous.iter().map(|generation| GenerationRow::new(generation, lang, false)).collect(),
         refused,
         latest_share: status.latest_share.map(|share| format!("{:.1} %", 100.0 * share)),
-        next_build: status.next_build.map(|at| date_time(&at, lang)),
+        next_build: status.next_build.filter(|_| status.first_build.is_none()).map(|at| date_time(&at, lang)),
+        first_build: status.first_build.map(grouped),
+        outdated: status.outdated,
         is_built_elsewhere: status.building && !build.is_running,
         unfinished: status.unfinished.filter(|_| !status.building).map(|build| grouped(build.saved)),
         build,
@@ -124,7 +129,9 @@ impl BuildView {
         let part = |done: u64, all: u64| Some(100 * done / all.max(1));
         let (step, done) = match *progress {
             BuildProgress::Sealing => (m.build_sealing.to_string(), None),
-            BuildProgress::Surveying(records) => (fill(m.build_surveying, &[&grouped(records)]), None),
+            BuildProgress::Surveying(scan) => {
+                (fill(m.build_surveying, &[&grouped(scan.records)]), part(scan.done, scan.total))
+            }
             BuildProgress::Comparing(done, all) => {
                 (fill(m.build_comparing, &[&grouped(done), &grouped(all)]), part(done, all))
             }

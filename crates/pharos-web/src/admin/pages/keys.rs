@@ -21,7 +21,7 @@ use crate::api::key_store::{
 };
 use crate::messages::{Lang, fill, grouped};
 use crate::pages::frame::respond;
-use crate::server::visitor::Visitor;
+use crate::server::visitor::{Visitor, link};
 use crate::state::{AppState, ServiceError};
 
 const PATH: &str = "/admin/keys";
@@ -42,6 +42,7 @@ struct KeysPage {
 
 struct KeyRow {
     name: String,
+    edit: String,
     endpoints: String,
     sites: String,
     rate: String,
@@ -55,9 +56,11 @@ struct KeyRow {
     is_revoked: bool,
 }
 
-/// The fields of a new key as typed.
+/// The fields of a new or changed key as typed.
 #[derive(Default)]
 struct KeyForm {
+    /// The version that is changed; `None` for a new key.
+    version: Option<u64>,
     name: String,
     /// Every endpoint, and whether it is selected.
     endpoints: Vec<(&'static str, bool)>,
@@ -72,7 +75,10 @@ pub(crate) async fn keys(
     visitor: Visitor,
     operator: Operator,
 ) -> Result<Response, ServiceError> {
-    let form = KeyForm { endpoints: ENDPOINTS.map(|name| (name, false)).into(), ..KeyForm::default() };
+    let edited = visitor.param("edit").unwrap_or_default().to_string();
+    let state = app.clone();
+    let keys = spawn_blocking(&app, move |_| Ok(state.api().keys.store.load())).await?.unwrap_or_default();
+    let form = keys.iter().find(|key| key.name == edited).map_or_else(KeyForm::empty, KeyForm::from_key);
     show(&app, &visitor, &operator, StatusCode::OK, form, None).await
 }
 
@@ -111,6 +117,24 @@ async fn show(
     Ok(respond(visitor, status, &page))
 }
 
+impl KeyForm {
+    fn empty() -> Self {
+        Self { endpoints: ENDPOINTS.map(|name| (name, false)).into(), ..Self::default() }
+    }
+
+    /// Returns the form that changes a key.
+    fn from_key(key: &ApiKeyRecord) -> Self {
+        Self {
+            version: Some(key.version),
+            name: key.name.clone(),
+            endpoints: ENDPOINTS.map(|name| (name, key.endpoints.iter().any(|one| one == name))).into(),
+            sites: key.sites.join("\n"),
+            rate: key.rate.map_or_else(String::new, |rate| rate.to_string()),
+            until: key.until.clone().unwrap_or_default(),
+        }
+    }
+}
+
 impl KeyRow {
     fn new(key: &ApiKeyRecord, usage: &ApiKeyUsage, m: &'static KeyMessages, lang: Lang) -> Self {
         let time = |text: &str| Timestamp::parse(text).map_or_else(String::new, |at| lang.date_time(at));
@@ -118,6 +142,7 @@ impl KeyRow {
         let state = key.state(SystemClock.now());
         Self {
             name: key.name.clone(),
+            edit: link(PATH, [("edit", key.name.as_str())]),
             endpoints: list(&key.endpoints, m.all_endpoints),
             sites: list(&key.sites, m.all_sites),
             rate: key.rate.map_or_else(String::new, |rate| grouped(rate.into())),
@@ -137,12 +162,12 @@ impl KeyRow {
     }
 }
 
-/// `POST /admin/keys/{add,rotate,revoke,remove}`.
+/// `POST /admin/keys/{add,change,rotate,revoke,remove}`.
 pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Result<Response, ServiceError> {
     let m = KeyMessages::for_lang(action.visitor.lang);
     let name = action.form.text("name").trim().to_string();
     match what.as_str() {
-        "add" => add(&action, name).await,
+        "add" | "change" => save(&action, name, what == "change").await,
         "rotate" => {
             let (by, of) = (action.operator.name.clone(), name.clone());
             let issued = with_store(&action, move |store| store.rotate(&of, &by)).await?;
@@ -198,10 +223,12 @@ async fn refuse(action: &Action, typed: KeyForm, text: String) -> Result<Respons
     show(&action.app, &action.visitor, &action.operator, status, typed, notice).await
 }
 
-async fn add(action: &Action, name: String) -> Result<Response, ServiceError> {
+/// Creates a key, or changes the scope, rate and end of one.
+async fn save(action: &Action, name: String, is_change: bool) -> Result<Response, ServiceError> {
     let (m, form) = (KeyMessages::for_lang(action.visitor.lang), &action.form);
     let selected: Vec<String> = form.values("endpoint").map(String::from).collect();
     let typed = KeyForm {
+        version: is_change.then(|| form.text("version").parse().unwrap_or_default()),
         name: name.clone(),
         endpoints: ENDPOINTS.map(|name| (name, selected.iter().any(|one| one == name))).into(),
         sites: form.text("sites").to_string(),
@@ -222,13 +249,20 @@ async fn add(action: &Action, name: String) -> Result<Response, ServiceError> {
     let sites = typed.sites.split_whitespace().map(String::from).collect();
     let by = action.operator.name.clone();
     let new = NewApiKey { name: name.clone(), endpoints: selected, sites, rate, until, by };
-    match with_store(action, move |store| store.add(new)).await? {
-        Ok(IssuedApiKey { record, secret }) => {
-            let text = fill(m.did_add, &[&record.name, &secret]);
-            finish(action, "key.add", &name, Ok(text)).await
+    let (logged, version) = (if is_change { "key.change" } else { "key.add" }, typed.version);
+    let saved = with_store(action, move |store| match version {
+        None => store.add(new).map(|issued| fill(m.did_add, &[&issued.record.name, &issued.secret])),
+        Some(_) => {
+            let name = new.name.clone();
+            let changed = store
+                .change_scope(&name, version, move |key| *key = NewApiKey { name: key.name.clone(), ..new });
+            changed.map(|key| fill(m.did_change, &[&key.name]))
         }
+    });
+    match saved.await? {
+        Ok(text) => finish(action, logged, &name, Ok(text)).await,
         Err(error) => {
-            action.record("key.add", &name, "", ActionOutcome::Refused(&error.to_string())).await;
+            action.record(logged, &name, "", ActionOutcome::Refused(&error.to_string())).await;
             refuse(action, typed, describe_error(&error, m)).await
         }
     }
@@ -243,6 +277,7 @@ fn describe_error(error: &ApiKeyError, m: &KeyMessages) -> String {
         ApiKeyError::InvalidRate => fill(m.wrong_rate, &[&grouped(MAX_RATE.into())]),
         ApiKeyError::Full => m.full.into(),
         ApiKeyError::Missing => m.missing.into(),
+        ApiKeyError::Conflict => m.conflict.into(),
         ApiKeyError::Io { .. } | ApiKeyError::Damaged { .. } => fill(m.failed, &[&error.to_string()]),
     }
 }

@@ -36,6 +36,7 @@ messages! { PageMessages {
     five_minutes_ago: "5 minutes ago", "5 分钟前";
 
     live_figures: "Live metrics", "实时数据";
+    glossary_intro: "The terms of the desk. The mark ? beside a label shows the meaning.", "控制台使用的术语。标签旁的 ? 显示其含义。";
     collection: "Collection", "数据概况";
     pages_a_second: "Pages per second", "每秒网页数";
     bytes_a_second: "Bytes per second", "每秒字节数";
@@ -54,6 +55,8 @@ messages! { PageMessages {
     is_idle: "The engine is starting.", "引擎正在启动。";
     is_replaying: "The engine is catching up with the library; the crawl starts afterwards.", "引擎正在与网页库同步，随后开始抓取。";
     is_running: "The crawl is running (pharos {}).", "抓取进行中（pharos {}）。";
+    is_up_to_date: "Idle: every known page is fetched, and none is due.", "空闲：所有已知网页均已抓取，没有到期的网页。";
+    is_up_to_date_until: "Idle: every known page is fetched. The next visit is due on {}.", "空闲：所有已知网页均已抓取。下次抓取时间：{}。";
     is_held: "The crawl is paused by an operator.", "抓取已由管理员暂停。";
     is_disk_full: "The crawl is paused: the disk is nearly full (engine.disk_floor).", "抓取已暂停：磁盘空间即将耗尽（engine.disk_floor）。";
     is_empty: "There is nothing to crawl yet.", "还没有可抓取的内容。";
@@ -212,6 +215,13 @@ messages! { PageMessages {
     why_quarantined: "The page was fetched, but could not be analysed: {}", "已抓取，但无法解析：{}";
     why_waiting: "The page is known and queued.", "已发现，正在排队等待抓取。";
     why_waits_for: "The page is known and waiting: {}", "已发现，正在等待：{}";
+    why_robots: "The page is known and waits for the robots.txt of its server, which was unreachable on {}: {}. The next try is on {}.",
+        "已发现，正在等待该服务器的 robots.txt：{} 时无法访问（{}）。下次尝试时间：{}。";
+    why_robots_later: "The page is known and waits for the robots.txt of its server, which was unreachable on {}: {}. It is tried again while a crawl is running.",
+        "已发现，正在等待该服务器的 robots.txt：{} 时无法访问（{}）。抓取运行时会再次尝试。";
+    why_other_scheme: "The page is not fetched: its site shows the same pages at {}, and those are fetched.",
+        "不抓取该网页：该网站在 {} 下有相同的网页，只抓取那些网页。";
+    page_mirrored: "fetched from another address", "从另一地址抓取";
     why_window: "The page is known and waits for the crawl window of its site, which opens at {}.", "已发现，正在等待该网站的抓取时段，将于 {} 开始。";
     why_noindex: "The page was fetched, but asks not to be indexed (noindex).", "已抓取，但网页要求不被收录（noindex）。";
     why_status: "The server returns status {}.", "服务器返回状态码 {}。";
@@ -273,6 +283,10 @@ messages! { PageMessages {
     built_elsewhere: "Another process is building a new history.", "另一个进程正在构建新的 history。";
     build_unfinished: "A build was interrupted; the next one continues with {} pages done.", "有一次构建被中断，下次将从已完成的 {} 个网页继续。";
     next_build: "Next automatic build: {}.", "下次自动构建：{}。";
+    outdated: "The index was made by an earlier release and lacks the text outside the main content of pages. Build a new history.",
+        "索引由较早的版本生成，缺少网页正文以外的文字。请构建新的 history。";
+    first_build: "Ranking improves with the first build, which adds link ranks, anchor texts and duplicate groups. It starts when the crawl pauses, or at {} pages (index.first_build).",
+        "首次构建后排序会更好：构建会加入链接排名、锚文本和重复网页分组。抓取暂停时，或达到 {} 个网页时（index.first_build）自动开始。";
     build_now: "Build now", "立即构建";
     stop_build: "Stop the build", "停止构建";
     already_building: "A build is already running", "构建已在进行";

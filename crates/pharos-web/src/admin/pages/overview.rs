@@ -24,7 +24,7 @@ use crate::admin::action::Action;
 use crate::admin::frame::DeskFrame;
 use crate::admin::sampler::{Sample, state_name};
 use crate::admin::session::Operator;
-use crate::messages::{fill, grouped};
+use crate::messages::{Lang, fill, grouped};
 use crate::pages::frame::respond;
 use crate::server::visitor::Visitor;
 use crate::state::{AppState, ServiceError};
@@ -134,7 +134,7 @@ pub(crate) async fn overview(
         frame: DeskFrame::new(&app, &visitor, &operator),
         m,
         state,
-        state_text: state_text(m, live.as_ref()),
+        state_text: state_text(m, live.as_ref(), visitor.lang),
         buttons: buttons(m, state),
         charts: crawl_charts(m, &app),
         figures: figures.map(|(name, figure)| (name, grouped(figure))).into(),
@@ -186,7 +186,9 @@ async fn wait_for_status(app: &AppState) {
 fn buttons(m: &'static PageMessages, state: &str) -> Vec<CrawlButton> {
     let button = |order, text, is_main| CrawlButton { order, text, is_main };
     match state {
-        "running" | "no-room" => vec![button("pause", m.pause, true), button("stop", m.stop, false)],
+        "running" | "up-to-date" | "no-room" => {
+            vec![button("pause", m.pause, true), button("stop", m.stop, false)]
+        }
         "held" => vec![button("resume", m.resume, true), button("stop", m.stop, false)],
         "ended" | "failed" | "empty" => vec![button("start", m.start, state != "empty")],
         _ => Vec::new(),
@@ -194,13 +196,17 @@ fn buttons(m: &'static PageMessages, state: &str) -> Vec<CrawlButton> {
 }
 
 /// Describes the state of the crawl in a sentence.
-fn state_text(m: &'static PageMessages, live: Option<&EngineStatus>) -> String {
+fn state_text(m: &'static PageMessages, live: Option<&EngineStatus>, lang: Lang) -> String {
     let Some(live) = live else { return m.is_off.into() };
     match &live.phase {
         CrawlPhase::Idle => m.is_idle.into(),
         CrawlPhase::Replaying => m.is_replaying.into(),
         CrawlPhase::Running if live.paused => m.is_held.into(),
         CrawlPhase::Running if live.disk_low => m.is_disk_full.into(),
+        CrawlPhase::Running if live.idle => match live.next_visit {
+            Some(at) => fill(m.is_up_to_date_until, &[&lang.date_time(at)]),
+            None => m.is_up_to_date.into(),
+        },
         CrawlPhase::Running => fill(m.is_running, &[&live.command]),
         CrawlPhase::Empty => m.is_empty.into(),
         CrawlPhase::NothingDue => m.ended_nothing_due.into(),

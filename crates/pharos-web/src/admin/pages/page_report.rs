@@ -15,7 +15,7 @@ use pharos_store::catalog::{PageProblem, Removal};
 use pharos_store::interpret::status::is_success;
 
 use super::charts::format_bytes;
-use super::commands::{execute, record_and_redirect, spawn_blocking};
+use super::commands::{execute, record_and_redirect};
 use super::messages::PageMessages;
 use super::params;
 use super::sites::{format_time, report_link, site_link};
@@ -26,7 +26,6 @@ use crate::messages::{Lang, fill, grouped};
 use crate::pages::frame::{Link, respond};
 use crate::server::visitor::{Visitor, link};
 use crate::state::page_status::{self, MAX_VERSIONS};
-use crate::state::renderer::Rendering;
 use crate::state::{AppState, ServiceError};
 
 /// Maximum length of a URL.
@@ -80,6 +79,7 @@ pub(crate) async fn page_report(
     operator: Operator,
 ) -> Result<Response, ServiceError> {
     let typed = params::text(&visitor, "url", MAX_URL_LENGTH);
+    // A URL typed without its scheme has two candidates.
     let candidates = crate::pages::bot::candidate_urls(&typed);
     let mut record = None;
     for url in &candidates {
@@ -104,18 +104,17 @@ pub(crate) async fn page_report(
 }
 
 async fn look_up(app: &AppState, url: PageUrl) -> Result<PageRecord, ServiceError> {
-    spawn_blocking(app, move |service| {
+    app.render_for_desk(move |service, rendering| {
         let config =
             service.settings.load().map(|loaded| loaded.config).unwrap_or_else(|_| (*service.config).clone());
-        let mut report = recent_page_report(&service.stores, &url, MAX_VERSIONS)?;
+        let mut report =
+            recent_page_report(&service.stores, &url, MAX_VERSIONS, || rendering.may_continue())?;
         if let Some(report) = &mut report {
             report.add_crawl_window(&config.crawl, SystemClock.now());
         }
         let indexed = service.search.processor().page(url.id())?;
         let is_noindex = match &report {
-            Some(report) if indexed.is_none() => {
-                page_status::is_noindex(service, &Rendering::uncached(&service.config.web), report)?
-            }
+            Some(report) if indexed.is_none() => page_status::is_noindex(service, rendering, report)?,
             _ => false,
         };
         let hidden_by = service.search.processor().hidden_by(url.id());
@@ -183,9 +182,7 @@ fn verdict(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> String 
         PageState::Refused => fill(m.why_refused, &[&reason]),
         PageState::Failed => fill(m.why_failed, &[&reason]),
         PageState::Quarantined => fill(m.why_quarantined, &[&reason]),
-        PageState::Waiting if matches!(report.waits_for, Some(WaitReason::Window(_))) => {
-            window_verdict(report, m, lang)
-        }
+        PageState::Waiting if report.waits_for.is_some() => wait_verdict(report, m, lang),
         PageState::Waiting if !reason.is_empty() => fill(m.why_waits_for, &[&reason]),
         PageState::Waiting => match refusal {
             Some(reason) => fill(m.why_waits_for, &[reason]),
@@ -207,11 +204,22 @@ fn why_hidden(record: &PageRecord, m: &'static PageMessages) -> String {
     record.hidden_by.as_ref().map_or_else(|| m.why_hidden.into(), |hidden| fill(m.why_curated, &[&hidden.by]))
 }
 
-/// Says when the crawl window opens for which a page waits.
-fn window_verdict(report: &PageReport, m: &'static PageMessages, lang: Lang) -> String {
-    match report.waits_for {
-        Some(WaitReason::Window(until)) => fill(m.why_window, &[&lang.date_time(until)]),
-        _ => m.why_waiting.into(),
+/// Says what a waiting page waits for, and until when.
+fn wait_verdict(report: &PageReport, m: &'static PageMessages, lang: Lang) -> String {
+    match &report.waits_for {
+        Some(WaitReason::Window(until)) => fill(m.why_window, &[&lang.date_time(*until)]),
+        Some(WaitReason::RobotsTxt { at, reason, next_try }) => {
+            let at = lang.date_time(*at);
+            match next_try {
+                Some(next) => fill(m.why_robots, &[&at, reason, &lang.date_time(*next)]),
+                None => fill(m.why_robots_later, &[&at, reason]),
+            }
+        }
+        Some(WaitReason::Original(of)) if of.site() == report.page.url.site() => {
+            fill(m.why_other_scheme, &[of.as_str()])
+        }
+        Some(other) => fill(m.why_waits_for, &[&other.to_string()]),
+        None => m.why_waiting.into(),
     }
 }
 

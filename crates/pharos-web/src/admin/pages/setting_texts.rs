@@ -32,8 +32,9 @@ pub(crate) fn sections() -> impl Iterator<Item = (&'static ConfigKey, Vec<&'stat
     })
 }
 
-const SECTION_MEANINGS: [(&str, &str); 17] = [
+const SECTION_MEANINGS: [(&str, &str); 19] = [
     ("crawl", "抓取：范围、礼貌规则、限制、重试和刷新。"),
+    ("refresh", "已知网页的刷新：决定何时再次抓取网页的策略。"),
     ("library", "保存原始网页的网页库。"),
     ("clean", "网页净化和关键词提取。"),
     ("graph", "链接分析和重复网页检测。"),
@@ -49,6 +50,7 @@ const SECTION_MEANINGS: [(&str, &str); 17] = [
     ("alerts", "运行中的引擎发出的警报，显示在控制台上，也可发送到网络钩子或邮箱。"),
     ("backup", "运行中的引擎所做的备份。"),
     ("log", "查询日志、访问日志和系统日志。"),
+    ("clicks", "点击图：点击所反映的查询与网页之间的关系。"),
     ("hot", "热门查询和相关查询。"),
 ];
 
@@ -147,6 +149,16 @@ const MEANINGS: &[(&str, &str)] = &[
          （2026-12-24T22:00）；目标是主机名或带 * 的网址模式。",
     ),
     ("crawl.time_zone", "抓取时段和其他日程所用的时区，例如 Europe/Berlin 或 +08:00；留空则使用本机时区。"),
+    (
+        "refresh.policy",
+        "刷新策略：uniform（固定间隔 crawl.refresh*）、lag（根据学到的变化率，使变化等待的时间最短）、proportional、paper、freshness 或 harmonic。",
+    ),
+    ("refresh.budget", "策略每天计划访问已知网页的次数；0 表示与固定间隔 crawl.refresh* 的次数相同。"),
+    ("refresh.longest", "最长刷新间隔：任何网页都不会超过这一时间不被访问。"),
+    (
+        "refresh.inserted_visit",
+        "paper 策略：发现变化后插入的访问的位置，midpoint（中点）或 golden-section（黄金分割点）。",
+    ),
     ("library.file_size", "网页库的卷达到该大小时关闭并新建一卷。"),
     ("library.format", "记录的压缩格式：gzip（.warc.gz，所有工具都能读取）或 zstd（.warc.zst）。"),
     ("library.level", "记录的压缩级别：gzip 为 1（快）到 12（小），zstd 为 1 到 19。"),
@@ -185,17 +197,23 @@ const MEANINGS: &[(&str, &str)] = &[
         "index.latest_share",
         "最新库的网页数达到历史库的这个比例（且至少 10,000 个网页）时，up 构建新的历史库；0 表示不按大小触发。",
     ),
+    (
+        "index.first_build",
+        "可搜索的网页达到此数量时，up 构建第一个历史库，加入链接排名、锚文本和重复网页分组；已知网页全部抓取后会提前构建。0 表示不触发。",
+    ),
     ("index.save_every", "构建时每处理多少网页保存一次进度；中断的构建从那里继续。保存一次约需一秒。"),
     (
         "index.build_at",
         "有新网页时 up 构建新历史库的时间：一天中的时刻（03:30）、带星期的时刻（sun 03:30）或间隔（12h）；off 表示没有。\
-         另外两个触发条件不为 0 时仍然有效。",
+         其他触发条件不为 0 时仍然有效。",
     ),
     ("query.page_size", "每页显示的结果数。"),
     ("query.max_results", "最多可以翻看的结果数（每页十条，共 26 页）。"),
     ("query.max_length", "查询的最大字符数；更长的会被截断。"),
     ("query.candidates", "参与完整排序的候选网页数，按词得分和静态排名选出。"),
     ("query.time", "一次查询的时间预算；用完时返回已有结果，并标记为不完整。"),
+    ("query.partial_below", "包含所有词的网页少于此数时，也列出只包含部分词的网页；0 表示必须包含所有词。"),
+    ("query.min_coverage", "这类网页至少要包含的词的比例（按词的稀有程度加权，相对于最好的匹配）。"),
     ("query.per_site", "在其他网站也有结果时，一页中同一网站最多显示的结果数。"),
     ("query.rank_weight", "静态排名对候选选取得分的最大贡献。"),
     ("cache.memory", "缓存使用的内存：一半用于结果页，一半用于结果列表；0 表示不用缓存。"),
@@ -224,6 +242,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("rank.half_life", "新鲜度得分的半衰期。"),
     ("rank.click_decay", "点击权重每天衰减的系数。"),
     ("rank.click_start", "没有点击的网页的初始点击得分，占最高得分的比例。"),
+    (
+        "rank.click_words",
+        "对自身没有点击的查询，曾为网页带来点击的查询词所占的权重，为点击权重的一部分；0 表示只使用所有查询的点击。",
+    ),
     ("rank.boost", "提高这些网站、目录或网址的得分，后面写增加的值：docs.example.org 0.1。"),
     ("rank.block", "从结果中排除的网站、目录或网址。"),
     ("web.listen", "监听的地址和端口。"),
@@ -305,6 +327,12 @@ const MEANINGS: &[(&str, &str)] = &[
     ("log.slot", "系统日志的记录间隔。"),
     ("log.queue", "等待写入的日志的最大字节数；超过的日志行会被丢弃并计数。"),
     ("log.access", "记录每个请求，不含查询内容和客户端地址。"),
+    ("log.k", "同一查询至少出现在多少次不同的访问中，才进入点击图和导出（k-匿名）。"),
+    ("clicks.half_life", "点击的半衰期：经过这段时间后，一次点击只算一半。"),
+    ("clicks.steps", "随机游走的转移次数（t）。"),
+    ("clicks.stay", "随机游走每次转移时留在原处的概率（s）。"),
+    ("clicks.cluster", "查询与所属聚类的代表查询之间的最低接近程度。"),
+    ("clicks.cutoff", "带来点击的查询数低于此值的网页，其点击词的权重打折扣（Good–Turing）。"),
     ("hot.shown", "显示的热门查询数。"),
     ("hot.k", "每个桶交给堆的查询数（K）。"),
     ("hot.buckets", "统计查询的桶数。"),

@@ -7,6 +7,7 @@ use axum::response::Response;
 use pharos_core::{Clock as _, Config, PageUrl, SiteName, SystemClock};
 use pharos_engine::Order;
 use pharos_engine::status::crawl_policy::{crawl_windows, request_delay};
+use pharos_store::PageState;
 use pharos_store::catalog::{PageDetails, Removal, RobotsFile, RobotsState, SiteRow};
 
 use super::commands::{change_rules, execute, record_and_redirect, replace_settings, with_catalog};
@@ -61,6 +62,8 @@ struct SiteRecord {
     row: Option<SiteRow>,
     robots: Vec<RobotsFile>,
     pages: Vec<PageDetails>,
+    /// Schemes whose pages are fetched from another address: home pages of mirrors.
+    mirrored: Vec<PageUrl>,
     /// `crawl.exclude` of the rules in force.
     exclude: Vec<String>,
 }
@@ -100,7 +103,9 @@ pub(crate) async fn site(
         }
         let (row, pages) = (catalog.site_row(host.id())?, catalog.pages(Some(host.id()), None, MAX_SHOWN)?);
         let exclude = catalog.rules()?.map(|rules| rules.exclude).unwrap_or_default();
-        Ok(SiteRecord { row, robots, pages, exclude })
+        let mirrored = catalog.aliases()?.into_iter().map(|(home, _)| home);
+        let mirrored = mirrored.filter(|home| home.site() == host).collect();
+        Ok(SiteRecord { row, robots, pages, mirrored, exclude })
     })
     .await?;
     let config = app.service().settings.load().unwrap_or_default().config;
@@ -137,15 +142,21 @@ pub(crate) async fn site(
         is_hidden: config.rank.block.iter().any(|place| place.trim() == name),
         is_skipped: record.exclude.contains(&exclude_pattern(&site)),
         boosts: BOOSTS.into_iter().map(|one| (one, one == boost)).collect(),
-        pages: record.pages.iter().map(|page| page_line(page, m)).collect(),
+        pages: record.pages.iter().map(|page| page_line(page, &record.mirrored, m)).collect(),
         trouble: link("/admin/trouble", [("site", name.as_str())]),
         name,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
-fn page_line(page: &PageDetails, m: &'static PageMessages) -> (String, String, &'static str) {
-    (page.url.to_string(), report_link(page.url.as_str()), m.state(page.state))
+fn page_line(
+    page: &PageDetails,
+    mirrored: &[PageUrl],
+    m: &'static PageMessages,
+) -> (String, String, &'static str) {
+    let is_mirrored = page.state == PageState::Waiting && mirrored.contains(&page.url.home());
+    let state = if is_mirrored { m.page_mirrored } else { m.state(page.state) };
+    (page.url.to_string(), report_link(page.url.as_str()), state)
 }
 
 impl RobotsView {

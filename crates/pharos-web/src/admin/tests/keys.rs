@@ -29,6 +29,18 @@ async fn a_key_is_created_shown_once_rotated_revoked_and_removed() {
     let again = keeper.act("/admin/keys/add?lang=en", &fields).await;
     assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(again.text().contains("exists already") && again.text().contains("value=\"stats\" checked"));
+    let form = keeper.get("/admin/keys?lang=en&edit=Shop+%3C1%3E").await;
+    for part in ["Change a key", "value=\"stats\" checked", "name=\"version\" value=\"0\"", "value=\"50\""] {
+        assert!(form.text().contains(part), "{part} is missing in {}", form.text());
+    }
+    let change = [("name", "Shop <1>"), ("version", "0"), ("endpoint", "search")];
+    assert_eq!(keeper.act("/admin/keys/change", &change).await.header("location"), "/admin/keys");
+    assert_eq!(status(&first).await, StatusCode::FORBIDDEN, "the endpoint is no longer permitted");
+    let late = keeper.act("/admin/keys/change?lang=en", &change).await;
+    assert_eq!(late.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(late.text().contains("Another operator changed this key"), "{}", late.text());
+    let change = [("name", "Shop <1>"), ("version", "1"), ("endpoint", "search"), ("endpoint", "stats")];
+    keeper.act("/admin/keys/change", &change).await;
     keeper.act("/admin/keys/rotate", &[("name", "Shop <1>")]).await;
     let second = shown_secret(&mut keeper).await;
     assert_eq!((status(&first).await, status(&second).await), (StatusCode::UNAUTHORIZED, StatusCode::OK));
@@ -37,7 +49,7 @@ async fn a_key_is_created_shown_once_rotated_revoked_and_removed() {
     keeper.act("/admin/keys/remove", &[("name", "Shop <1>")]).await;
     assert_eq!(status("").await, StatusCode::OK, "without keys the API is open");
     let log = running.action_log();
-    for part in ["key.add", "key.rotate", "key.revoke", "key.remove"] {
+    for part in ["key.add", "key.change", "key.rotate", "key.revoke", "key.remove"] {
         assert!(log.contains(part), "{part} is missing in {log}");
     }
     assert!(!log.contains(&first) && !log.contains(&second), "no secret is logged");

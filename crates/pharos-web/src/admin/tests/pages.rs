@@ -1,6 +1,6 @@
 //! The pages behind the login: any parameters, and concurrent operators.
 
-use pharos_core::{PageUrl, Timestamp};
+use pharos_core::{Clock as _, PageUrl, SystemClock, Timestamp};
 use pharos_store::catalog::{
     CatalogChange, DiscoveredLink, ResponseSummary, RobotsFile, RobotsState, VisitOutcome,
 };
@@ -9,7 +9,7 @@ use super::*;
 use crate::testing::apply_changes;
 use crate::{LoadedSettings, SettingsSource};
 
-const PAGES: [&str; 27] = [
+const PAGES: [&str; 34] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -27,10 +27,17 @@ const PAGES: [&str; 27] = [
     "/admin/submissions",
     "/admin/index",
     "/admin/alerts",
+    "/admin/glossary",
     "/admin/backup",
     "/admin/calendar",
     "/admin/machine",
     "/admin/queries",
+    "/admin/insight",
+    "/admin/insight?days=x",
+    "/admin/insight/queries?list=slow&days=30&language=zh",
+    "/admin/insight/queries?list=x&language=%00",
+    "/admin/insight/query?q=%3Cscript%3E",
+    "/admin/insight/query",
     "/admin/curation",
     "/admin/keys",
     "/admin/curation?edit=x&q=%00&url=%3Cscript%3E&kind=%22",
@@ -396,4 +403,94 @@ async fn settings_of_the_command_line_are_kept_for_the_next_start() {
     let page = keeper.get("/admin/settings?lang=zh").await.text().to_string();
     assert!(!page.contains("保留到下次启动"), "nothing is left to keep: {page}");
     assert!(running.action_log().contains("settings.keep"));
+}
+
+/// Writes the status of a running engine.
+fn write_status(running: &Running, fields: &str) {
+    let now = SystemClock.now();
+    let status = format!("{{\"at\": {}, \"phase\": \"running\", {fields}}}", now.millis());
+    fs::write(running.dir.path().join("STATUS"), status).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_without_due_pages_is_called_idle() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    write_status(&running, "\"idle\": false");
+    let page = keeper.get("/admin?lang=en").await;
+    assert!(
+        page.text().contains("The crawl is running") && !page.text().contains("Idle:"),
+        "{}",
+        page.text()
+    );
+    write_status(&running, "\"idle\": true, \"next_visit\": 1769860800000");
+    let page = keeper.get("/admin?lang=en").await;
+    for part in [
+        "data-state=\"up-to-date\"",
+        "Idle: every known page is fetched.",
+        "31 Jan 2026",
+        "/admin/crawl/pause",
+    ] {
+        assert!(page.text().contains(part), "{part} is missing in {}", page.text());
+    }
+    write_status(&running, "\"idle\": true");
+    assert!(
+        keeper.get("/admin?lang=zh").await.text().contains("空闲：所有已知网页均已抓取，没有到期的网页。")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_says_when_robots_txt_is_tried_again_and_when_another_scheme_is_fetched() {
+    let running = start();
+    let mut keeper = running.keeper().await;
+    let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
+    let url = |address: &str| PageUrl::parse(address).unwrap();
+    let found = |address: &str| CatalogChange::Found(DiscoveredLink::new(url(address), 1, at));
+    let robots = RobotsFile {
+        url: url("https://www.example.org/robots.txt"),
+        at,
+        state: RobotsState::Unreachable,
+        reason: Some("timed out".into()),
+        before: None,
+    };
+    let alias = CatalogChange::Alias { home: url("http://twin.example/"), of: url("https://twin.example/") };
+    let changes = [
+        found("https://www.example.org/a"),
+        CatalogChange::Robots(robots),
+        found("http://twin.example/b"),
+        alias,
+    ];
+    apply_changes(&running.dir, &changes);
+    let report = "/admin/page?lang=en&url=https://www.example.org/a";
+    let text = keeper.get(report).await;
+    assert!(text.text().contains("It is tried again while a crawl is running."), "{}", text.text());
+    write_status(&running, "\"robots_retries\": {\"https://www.example.org/robots.txt\": 1801396800000}");
+    let text = keeper.get(report).await;
+    assert!(
+        text.text().contains("unreachable on 31 Jan 2026")
+            && text.text().contains("The next try is on 31 Jan 2027")
+    );
+    let twin = keeper.get("/admin/page?lang=en&url=http://twin.example/b").await;
+    assert!(twin.text().contains("the same pages at https://twin.example/"), "{}", twin.text());
+    let site = keeper.get("/admin/site?lang=en&name=twin.example").await;
+    assert!(site.text().contains("fetched from another address"), "{}", site.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_message_reports_the_outcome_of_each_endpoint() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let running = start();
+    let mut keeper = running.keeper().await;
+    keeper.act("/admin/alerts/test", &[]).await;
+    let page = keeper.get("/admin/alerts?lang=en").await;
+    assert!(page.text().contains("Neither a webhook nor a mail address is set"), "{}", page.text());
+    let settings = format!("[alerts]\nwebhook = \"http://127.0.0.1:{port}/\"\nallow_private = true\n");
+    fs::write(running.dir.path().join("pharos.toml"), settings).unwrap();
+    assert!(keeper.get("/admin/alerts?lang=en").await.text().contains("Send a test message"));
+    keeper.act("/admin/alerts/test", &[]).await;
+    let page = keeper.get("/admin/alerts?lang=en").await;
+    assert!(page.text().contains("Test message not sent: webhook: "), "{}", page.text());
+    assert!(running.action_log().contains("alert.test"));
 }

@@ -57,7 +57,7 @@ fn write_feed(
             text(writer, "title", &format!("{} – {}", answer.query, messages.name))?;
             text(writer, "link", &page)?;
             text(writer, "description", &fill(messages.feed_description, &[&answer.query]))?;
-            text(writer, "opensearch:totalResults", &answer.total.to_string())?;
+            text(writer, "opensearch:totalResults", &answer.matches().to_string())?;
             text(writer, "opensearch:startIndex", &place.to_string())?;
             text(writer, "opensearch:itemsPerPage", &request.size.to_string())?;
             let itself = strip_invalid(&itself);

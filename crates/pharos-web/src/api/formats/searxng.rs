@@ -18,7 +18,7 @@ pub(super) fn json(request: &SearchRequest, answer: &SearchResponse) -> Response
     let results: Vec<Value> = (first..).zip(&answer.hits).map(|(place, hit)| result(place, hit)).collect();
     let body = json!({
         "query": answer.query,
-        "number_of_results": answer.total,
+        "number_of_results": answer.matches(),
         "results": results,
         "answers": [],
         "corrections": answer.corrected.iter().collect::<Vec<_>>(),

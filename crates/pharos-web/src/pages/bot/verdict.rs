@@ -95,7 +95,7 @@ impl<'a> ExclusionReason<'a> {
         let at = page.visited_at.unwrap_or(page.found_at);
         match (page.state, &report.waits_for) {
             (PageState::Waiting, Some(WaitReason::Original(_))) => Self::CopyOfSite,
-            (PageState::Waiting, Some(WaitReason::RobotsTxt(at, _))) => Self::WaitsForRobots(*at),
+            (PageState::Waiting, Some(WaitReason::RobotsTxt { at, .. })) => Self::WaitsForRobots(*at),
             (PageState::Waiting, Some(WaitReason::Moment(until))) => Self::WaitsUntil(*until),
             (PageState::Waiting, None | Some(WaitReason::Window(_))) => Self::Waits,
             (PageState::Refused, _) => Self::from_refusal(reason),

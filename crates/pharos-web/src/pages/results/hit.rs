@@ -19,7 +19,7 @@ pub(crate) struct HitView {
     pub(crate) link: Option<String>,
     pub(crate) title_html: String,
     pub(crate) site: String,
-    /// Readable path segments of the URL.
+    /// Breadcrumbs of the page, or else readable path segments of the URL.
     pub(crate) path: Vec<String>,
     pub(crate) date: Option<ShownDate>,
     pub(crate) snippet_html: String,
@@ -30,6 +30,10 @@ pub(crate) struct HitView {
     pub(crate) similar: Option<String>,
     pub(crate) more: Option<Link>,
     pub(crate) duplicates: Option<Link>,
+    /// Words of the query that the page lacks.
+    pub(crate) missing: String,
+    /// The query that requires all words, if the page lacks some.
+    pub(crate) exact: Option<Link>,
     pub(crate) indented: bool,
     /// Important pages of the site.
     pub(crate) sitelinks: Vec<Link>,
@@ -54,12 +58,18 @@ pub(crate) struct ShownDate {
 }
 
 impl HitView {
-    pub(crate) fn new(hit: &SearchHit, params: &SearchParams, lang: Lang) -> Self {
+    /// `exact_query` requires all words.
+    pub(crate) fn new(hit: &SearchHit, exact_query: Option<&str>, params: &SearchParams, lang: Lang) -> Self {
+        let exact_query = exact_query.filter(|_| !hit.missing.is_empty());
         let (messages, query) = (lang.messages(), params.query.as_str());
         let url = PageUrl::parse(&hit.url).ok();
         let is_ours = |path: &&String| path.starts_with("/snapshot/");
         Self {
-            path: url.as_ref().map(path_segments).unwrap_or_default(),
+            path: if hit.breadcrumbs.is_empty() {
+                url.as_ref().map(path_segments).unwrap_or_default()
+            } else {
+                breadcrumbs(&hit.breadcrumbs)
+            },
             similar: url.as_ref().map(|url| link("/search", [("q", format!("related:{url}").as_str())])),
             link: url.map(|url| url.as_str().to_string()),
             title_html: hit.title_html.clone(),
@@ -77,6 +87,9 @@ impl HitView {
                 href: params.with_duplicates(),
                 text: messages.duplicate_count(hit.duplicates),
             }),
+            missing: hit.missing.join(if lang == Lang::Zh { "、" } else { ", " }),
+            exact: exact_query
+                .map(|exact| Link { href: params.href_of_query(exact), text: messages.exact_query.into() }),
             indented: hit.indented,
             sitelinks: hit.sitelinks.iter().filter_map(sitelink).collect(),
             is_pinned: hit.pinned,
@@ -91,6 +104,7 @@ impl HitView {
             || self.similar.is_some()
             || self.more.is_some()
             || self.duplicates.is_some()
+            || !self.missing.is_empty()
     }
 }
 
@@ -131,6 +145,12 @@ fn path_segments(url: &PageUrl) -> Vec<String> {
         .collect()
 }
 
+/// Returns breadcrumbs without characters that could disturb the layout.
+fn breadcrumbs(names: &[String]) -> Vec<String> {
+    let names = names.iter().map(|name| name.chars().filter(|c| is_harmless(*c)).collect::<String>());
+    names.filter(|name| !name.trim().is_empty()).take(MAX_SEGMENTS).collect()
+}
+
 /// Returns `true` unless the character is a control character or changes the writing direction.
 fn is_harmless(c: char) -> bool {
     !c.is_control()
@@ -145,5 +165,6 @@ mod tests {
     fn path_segments_are_harmless() {
         let url = PageUrl::parse("http://a.b/x%E2%80%AEy/%00%0a//%ff/a/b/c/d/e/f/g/h").unwrap();
         assert_eq!(path_segments(&url), ["xy", "\u{fffd}", "a", "b", "c", "d", "e", "f"]);
+        assert_eq!(breadcrumbs(&["Home".into(), "\u{202e}".into(), "Do\u{7}cs".into()]), ["Home", "Docs"]);
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct SearchParams {
     /// Include duplicates.
     pub(crate) all: bool,
     pub(crate) newest_first: bool,
+    /// Show the results of the query as typed, not of its correction.
+    pub(crate) as_typed: bool,
     pub(crate) filters: Filters,
     /// Show the components of scores.
     pub(crate) explain: bool,
@@ -79,6 +81,7 @@ impl SearchParams {
             size: visitor.param("size").filter(|size| page_size(size).is_some()).map(String::from),
             all: visitor.wants_all(),
             newest_first: visitor.newest_first().unwrap_or_default(),
+            as_typed: visitor.wants("as_typed"),
             filters: filters(visitor),
             explain: visitor.wants("explain"),
             generation: visitor.param("generation").unwrap_or_default().to_string(),
@@ -101,7 +104,12 @@ impl SearchParams {
             text: self.query.clone(),
             page: if self.is_reachable(config) { self.page } else { 1 },
             size: self.page_size(config),
-            options: ResultOptions { all: self.all, newest_first: self.newest_first, any_word: false },
+            options: ResultOptions {
+                all: self.all,
+                newest_first: self.newest_first,
+                any_word: false,
+                as_typed: self.as_typed,
+            },
             explain: self.explain,
             facets: true,
             generation: Some(self.generation.clone()).filter(|generation| !generation.is_empty()),
@@ -126,6 +134,7 @@ impl SearchParams {
         let mut params = vec![("q", self.query.as_str())];
         params.extend(choices.into_iter().filter_map(|(choice, value)| Some((choice.param(), value?))));
         params.extend(self.all.then_some(("all", "1")));
+        params.extend(self.as_typed.then_some(("as_typed", "1")));
         params.extend(self.explain.then_some(("explain", "1")));
         params.extend(self.size.as_deref().map(|size| ("size", size)));
         params
@@ -134,6 +143,20 @@ impl SearchParams {
     /// Returns the link to the first page with another value of a parameter.
     pub(crate) fn href_with(&self, choice: SearchParam, value: Option<&str>) -> String {
         link("/search", self.params(Some((choice, value))))
+    }
+
+    /// Returns the link to another query with the same filters and order.
+    pub(crate) fn href_of_query(&self, query: &str) -> String {
+        let mut params = self.params(None);
+        params.iter_mut().filter(|(name, _)| *name == "q").for_each(|(_, value)| *value = query);
+        link("/search", params)
+    }
+
+    /// Returns the link to the results of the query itself, not of its correction.
+    pub(crate) fn as_typed_link(&self) -> Link {
+        let mut params = self.params(None);
+        params.extend((!self.as_typed).then_some(("as_typed", "1")));
+        Link { href: link("/search", params), text: self.query.clone() }
     }
 
     /// Returns the link to the first page without filters.

@@ -16,6 +16,10 @@ messages! { AlertMessages {
     settings: "Settings of alerts", "警报设置";
     did_acknowledge: "Acknowledged", "已确认";
     no_such_alert: "No such alert is raised", "没有这个警报";
+    test: "Send a test message", "发送测试消息";
+    did_test: "Test message sent: {}", "已发送测试消息：{}";
+    test_failed: "Test message not sent: {}", "测试消息未能发送：{}";
+    no_endpoint: "Neither a webhook nor a mail address is set", "未设置 webhook 或邮件地址";
     crawl_stalled: "The crawl is stalled: pages are queued, but none was fetched for {}.", "抓取停滞：有待抓取的网页，但已有 {} 没有抓取任何网页。";
     crawl_failed: "The crawl failed: {}", "抓取失败：{}";
     disk_nearly_full: "The disk is nearly full: {} free.", "磁盘空间即将耗尽：剩余 {}。";

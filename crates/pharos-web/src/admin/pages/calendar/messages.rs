@@ -17,8 +17,8 @@ messages! { CalendarMessages {
     recrawl_hint: "One per line: a time and a host or URL pattern. Times: 03:30, mon-fri 03:30, 6h, or once 2026-12-24T22:00.",
         "每行一项：时间，加主机名或网址模式。时间可写作 03:30、mon-fri 03:30、6h，或单次的 2026-12-24T22:00。";
     build_at: "Build times", "构建时间";
-    build_at_hint: "For example 03:30 or sun 03:30; off builds by age and size only (index.build_every, index.latest_share). Takes effect after a restart.",
-        "例如 03:30 或 sun 03:30；off 表示仅按时间间隔和大小构建（index.build_every、index.latest_share）。重启后生效。";
+    build_at_hint: "For example 03:30 or sun 03:30; off builds by age and size only (index.build_every, index.latest_share).",
+        "例如 03:30 或 sun 03:30；off 表示仅按时间间隔和大小构建（index.build_every、index.latest_share）。";
     time_zone: "Time zone", "时区";
     time_zone_hint: "For example Europe/Berlin or +08:00; empty for the zone of the machine.", "例如 Asia/Shanghai 或 +08:00；留空表示机器的时区。";
     windows_hint: "The crawl window of a site is set on its page, for example window=mon-fri/22:00-06:00.", "各网站的抓取时段在该网站的页面上设置，例如 window=mon-fri/22:00-06:00。";

@@ -29,6 +29,12 @@ messages! { KeyMessages {
     none_but_settings: "There are no keys besides those in the settings.", "除设置中的密钥外没有其他密钥。";
     add_title: "Create a key", "创建密钥";
     add: "Create", "创建";
+    edit: "Change", "修改";
+    edit_title: "Change a key", "修改密钥";
+    save: "Save", "保存";
+    cancel: "Cancel", "取消";
+    did_change: "{} is changed; its secret stays the same.", "已修改 {}，密钥不变。";
+    conflict: "Another operator changed this key meanwhile: open it again.", "其他管理员刚修改了该密钥，请重新打开。";
     rotate: "Rotate", "更换";
     rotate_text: "A new secret is issued, and the old one is refused at once.", "将签发新的密钥，旧密钥立即失效。";
     revoke: "Revoke", "撤销";
