@@ -1,5 +1,6 @@
 //! Command-line arguments.
 
+mod classify;
 mod curate;
 mod eval;
 mod graph;
@@ -9,12 +10,16 @@ mod index;
 mod keys;
 mod log;
 mod manual;
+mod rank;
+mod refresh;
+mod topics;
 mod words;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use classify::*;
 pub(crate) use curate::*;
 pub(crate) use eval::*;
 pub(crate) use graph::*;
@@ -24,6 +29,9 @@ pub(crate) use index::*;
 pub(crate) use keys::*;
 pub(crate) use log::*;
 pub(crate) use manual::*;
+pub(crate) use rank::*;
+pub(crate) use refresh::*;
+pub(crate) use topics::*;
 pub(crate) use words::*;
 
 /// Pharos (灯塔): a complete web search engine in one binary.
@@ -77,6 +85,11 @@ pub(crate) enum Command {
     Add(AddArgs),
     /// Show the status of a page and its stored versions
     Page(PageArgs),
+    /// Show and simulate how known pages are fetched again
+    Refresh {
+        #[command(subcommand)]
+        command: RefreshCommand,
+    },
     /// Remove pages or sites permanently
     ///
     /// They are removed from the index, the cached pages and the library, and are not fetched again.
@@ -144,7 +157,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DedupCommand,
     },
-    /// Check, print, count and import query logs
+    /// Check, print, count, import and study query logs
     ///
     /// The logs record queries, impressions and clicks.
     Log {
@@ -157,6 +170,23 @@ pub(crate) enum Command {
     Eval {
         #[command(subcommand)]
         command: EvalCommand,
+    },
+    /// Train and evaluate ranking models
+    ///
+    /// Models learn to order results from features and human grades.
+    Rank {
+        #[command(subcommand)]
+        command: RankCommand,
+    },
+    /// Train, test and apply text classifiers
+    Classify {
+        #[command(subcommand)]
+        command: ClassifyCommand,
+    },
+    /// Learn topics of texts, and find the topics of others
+    Topics {
+        #[command(subcommand)]
+        command: TopicsCommand,
     },
     /// Show numbers of pages, sites and bytes
     Stats,
@@ -455,6 +485,9 @@ pub(crate) struct SearchArgs {
     /// Also find pages with only some of the words
     #[arg(long)]
     pub(crate) any: bool,
+    /// Show the results of the query as typed, even if there are none and a correction is certain
+    #[arg(long)]
+    pub(crate) as_typed: bool,
     /// Count results by site, language, type, category and time
     #[arg(long)]
     pub(crate) facets: bool,

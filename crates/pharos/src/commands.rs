@@ -3,7 +3,9 @@
 pub(crate) mod archive;
 pub(crate) mod crawl;
 pub(crate) mod insight;
+pub(crate) mod learn;
 pub(crate) mod maintenance;
+pub(crate) mod rank;
 pub(crate) mod search;
 pub(crate) mod start;
 

@@ -65,6 +65,7 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         Command::Crawl(args) => commands::crawl::run::run(global, args),
         Command::Add(args) => commands::crawl::orders::add(global, args),
         Command::Page(args) => commands::crawl::page::run(global, args),
+        Command::Refresh { command } => commands::crawl::refresh::run(global, command),
         Command::Remove(args) => commands::crawl::orders::remove(global, args),
         Command::Import(args) => commands::archive::import::run(global, args),
         Command::Load(args) => commands::archive::load::run(global, args),
@@ -117,6 +118,9 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
             commands::insight::eval_correct::run(global, &args)
         }
         Command::Eval { command: EvalCommand::Spam } => commands::insight::eval_spam::run(global),
+        Command::Rank { command } => commands::rank::run(global, command),
+        Command::Classify { command } => commands::learn::classify::run(global, command),
+        Command::Topics { command } => commands::learn::topics::run(global, command),
         Command::Stats => commands::insight::stats::run(global),
         Command::Keys { command } => commands::maintenance::keys::run(global, command),
         Command::Config => commands::start::config::run(global),

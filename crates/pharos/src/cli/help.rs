@@ -10,12 +10,13 @@ use clap::{Command, CommandFactory as _, FromArgMatches as _};
 use super::Cli;
 
 /// Headings of `pharos --help` with the commands below them.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Start", &["demo", "up", "serve", "config"]),
-    ("Crawl", &["crawl", "add", "remove", "page"]),
+    ("Crawl", &["crawl", "refresh", "add", "remove", "page"]),
     ("Index and search", &["index", "search", "suggest", "clean", "segment", "words", "curate"]),
     ("Archive", &["import", "export", "load"]),
     ("Insight", &["graph", "dedup", "log", "hot", "eval", "stats"]),
+    ("Learn", &["rank", "classify", "topics"]),
     (
         "Maintenance",
         &["doctor", "rebuild", "compact", "backup", "restore", "keys", "health", "man", "completions"],
@@ -58,10 +59,10 @@ mod tests {
     use super::*;
 
     /// The verbs that descriptions may begin with.
-    const VERBS: [&str; 24] = [
+    const VERBS: [&str; 26] = [
         "Add", "Analyse", "Back", "Build", "Check", "Complete", "Crawl", "Evaluate", "Export", "Extract",
-        "Generate", "Import", "Load", "Manage", "Print", "Rebuild", "Reclaim", "Remove", "Report", "Restore",
-        "Search", "Segment", "Serve", "Show",
+        "Generate", "Import", "Learn", "Load", "Manage", "Print", "Rebuild", "Reclaim", "Remove", "Report",
+        "Restore", "Search", "Segment", "Serve", "Show", "Train",
     ];
 
     #[test]

@@ -8,6 +8,8 @@ pub(crate) enum KeysCommand {
     List,
     /// Create a key and print it; it is not shown again
     Add(KeysAddArgs),
+    /// Change scope, rate or end of a key; its secret stays the same
+    Change(KeysChangeArgs),
     /// Replace the secret of a key and print it; the old one is refused at once
     Rotate(KeyNameArgs),
     /// Revoke a key; `rotate` makes it usable again
@@ -38,6 +40,25 @@ pub(crate) struct KeysAddArgs {
     /// Name to record with the key [default: the name of the user]
     #[arg(long, value_name = "NAME")]
     pub(crate) by: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Options that are not given leave the key as it is.")]
+pub(crate) struct KeysChangeArgs {
+    /// Name of the key
+    pub(crate) name: String,
+    /// Permit only this endpoint: search, page, similar, stats, submit or metrics; can be repeated; `all` permits all
+    #[arg(long = "endpoint", value_name = "NAME")]
+    pub(crate) endpoints: Vec<String>,
+    /// Permit only pages of this site and its subdomains; can be repeated; `all` permits all
+    #[arg(long = "site", value_name = "SITE")]
+    pub(crate) sites: Vec<String>,
+    /// Requests per second; 0: web.key_rate
+    #[arg(long, value_name = "N")]
+    pub(crate) rate: Option<u32>,
+    /// Time at which the key ends: 2026-01-31, 2026-01-31T12:00:00Z; `never` removes the end
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
 }
 
 #[derive(Args)]

@@ -1,6 +1,12 @@
 //! Arguments of `pharos log` and `pharos hot`.
 
+mod share;
+mod study;
+
 use clap::{Args, Subcommand, ValueEnum};
+
+pub(crate) use self::share::*;
+pub(crate) use self::study::*;
 
 #[derive(Subcommand)]
 pub(crate) enum LogCommand {
@@ -12,6 +18,21 @@ pub(crate) enum LogCommand {
     Count(LogCountArgs),
     /// Import query and click logs of other engines
     Import(LogImportArgs),
+    /// Divide searches into sessions and goals
+    Sessions(LogSessionsArgs),
+    /// Report the behaviour of users: statistics with plots
+    Report(LogReportArgs),
+    /// Show the click graph: sizes, neighbours of a query or page, clusters of queries
+    #[command(subcommand)]
+    Graph(LogGraphCommand),
+    /// Write an anonymised copy of a log
+    Anonymise(LogAnonymiseArgs),
+    /// Measure the k-anonymity of a log (exit code 1: it is broken)
+    K(LogKArgs),
+    /// Remove all records of a visit
+    Purge(LogPurgeArgs),
+    /// Print queries and clicks in the field names of OpenSearch UBI
+    Export(LogExportArgs),
 }
 
 #[derive(Clone, Copy, ValueEnum)]

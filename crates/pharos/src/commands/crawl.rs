@@ -1,5 +1,6 @@
-//! Crawl: `crawl`, `add`, `remove`, `page`.
+//! Crawl: `crawl`, `add`, `remove`, `page`, `refresh`.
 
 pub(crate) mod orders;
 pub(crate) mod page;
+pub(crate) mod refresh;
 pub(crate) mod run;

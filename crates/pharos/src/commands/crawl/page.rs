@@ -8,6 +8,7 @@ use pharos_engine::Stores;
 use pharos_engine::status::page_report::{PageReport, VersionContent, page_report, read_version};
 use pharos_store::PageState;
 
+use super::refresh;
 use crate::cli::{Global, PageArgs};
 use crate::{CommandOutcome, console, settings};
 
@@ -103,6 +104,15 @@ fn print(report: &PageReport) -> anyhow::Result<()> {
     }
     if let Some(due) = page.due {
         console::out!("  due      {due}");
+    }
+    if let Some(reason) = &report.next_visit {
+        let source = if reason.is_learned { "learned" } else { "assumed" };
+        let every = refresh::time(86_400.0 / reason.change_rate);
+        console::out!(
+            "  refresh  {} policy, a change every {every} ({source}), weight {:.2}",
+            reason.policy,
+            reason.weight
+        );
     }
     for other in &report.same {
         console::out!("  same     identical to {other}");

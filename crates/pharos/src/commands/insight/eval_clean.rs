@@ -152,7 +152,7 @@ fn evaluate(
 fn metric(set: &str) -> Metric {
     match set {
         "aeb" => Metric::WordShingles,
-        "wcxb" => Metric::Words,
+        _ if set.starts_with("wcxb") => Metric::Words,
         _ => Metric::CharShingles,
     }
 }

@@ -1,5 +1,11 @@
 //! `pharos log …`: the logs of queries, impressions and clicks.
 
+mod graph;
+mod report;
+mod sessions;
+mod share;
+mod source;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -34,6 +40,13 @@ pub(crate) fn run(global: &Global, command: LogCommand) -> anyhow::Result<Comman
         LogCommand::Cat(args) => cat(global, &args),
         LogCommand::Count(args) => count(global, &args),
         LogCommand::Import(args) => import(global, &args),
+        LogCommand::Sessions(args) => sessions::run(global, &args),
+        LogCommand::Report(args) => report::run(global, &args),
+        LogCommand::Graph(command) => graph::run(global, &command),
+        LogCommand::Anonymise(args) => share::anonymise(global, &args),
+        LogCommand::K(args) => share::measure_k(global, &args),
+        LogCommand::Purge(args) => share::purge(global, &args),
+        LogCommand::Export(args) => share::export(global, &args),
     }
 }
 
@@ -247,7 +260,7 @@ fn import(global: &Global, args: &LogImportArgs) -> anyhow::Result<CommandOutcom
         }
     }
     log.finish()?;
-    report(global, args, &total)
+    report_import(global, args, &total)
 }
 
 fn append(log: &mut LogAppender, record: AnyRecord) -> io::Result<()> {
@@ -261,7 +274,11 @@ fn append(log: &mut LogAppender, record: AnyRecord) -> io::Result<()> {
     .map_err(io::Error::other)
 }
 
-fn report(global: &Global, args: &LogImportArgs, total: &ImportReport) -> anyhow::Result<CommandOutcome> {
+fn report_import(
+    global: &Global,
+    args: &LogImportArgs,
+    total: &ImportReport,
+) -> anyhow::Result<CommandOutcome> {
     let dropped: u64 = total.dropped.values().sum();
     if global.json {
         let by_reason: &BTreeMap<_, _> = &total.dropped;

@@ -19,6 +19,9 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
     console::out!("pages       {:>10} known", c.pages);
     console::out!("            {:>10} stored", c.stored);
     console::out!("            {:>10} waiting", c.waiting);
+    if c.mirrored > 0 {
+        console::out!("            {:>10} fetched from another address", c.mirrored);
+    }
     console::out!("            {:>10} failed", c.failed);
     console::out!("            {:>10} refused", c.refused);
     console::out!("searchable  {:>10} pages", stats.searchable);

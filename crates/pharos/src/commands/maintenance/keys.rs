@@ -6,7 +6,7 @@ use pharos_web::api_keys::{
 };
 use serde::Serialize;
 
-use crate::cli::{Global, KeysAddArgs, KeysCommand};
+use crate::cli::{Global, KeysAddArgs, KeysChangeArgs, KeysCommand};
 use crate::commands::search::curate::{parse_time, user_name};
 use crate::{CommandOutcome, console, settings};
 
@@ -18,6 +18,7 @@ pub(crate) fn run(global: &Global, command: KeysCommand) -> anyhow::Result<Comma
     match command {
         KeysCommand::List => list(global, &store),
         KeysCommand::Add(args) => add(global, &store, args),
+        KeysCommand::Change(args) => change(global, &store, args),
         KeysCommand::Rotate(args) => match store.rotate(&args.name, &user_name(None)) {
             Ok(issued) => report(global, &issued),
             Err(error) => missing_or(global, error),
@@ -95,6 +96,32 @@ fn add(global: &Global, store: &ApiKeyStore, args: KeysAddArgs) -> anyhow::Resul
     let until = until.as_deref().map(parse_time).transpose()?;
     let new = NewApiKey { name, endpoints, sites, rate, until, by: user_name(by) };
     report(global, &store.add(new)?)
+}
+
+fn change(global: &Global, store: &ApiKeyStore, args: KeysChangeArgs) -> anyhow::Result<CommandOutcome> {
+    let KeysChangeArgs { name, endpoints, sites, rate, until } = args;
+    let until = match until.as_deref() {
+        None => None,
+        Some("never") => Some(None),
+        Some(time) => Some(Some(parse_time(time)?)),
+    };
+    // An empty list permits everything.
+    let listed = |list: Vec<String>| if list == ["all"] { Vec::new() } else { list };
+    let changed = store.change_scope(&name, None, |key| {
+        if !endpoints.is_empty() {
+            key.endpoints = listed(endpoints);
+        }
+        if !sites.is_empty() {
+            key.sites = listed(sites);
+        }
+        if let Some(rate) = rate {
+            key.rate = (rate > 0).then_some(rate);
+        }
+        if let Some(until) = until {
+            key.until = until;
+        }
+    });
+    done(global, changed, "changed")
 }
 
 /// Prints the secret of a key on stdout, so that it can be stored by a script.

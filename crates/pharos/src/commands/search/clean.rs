@@ -115,6 +115,10 @@ fn explain(global: &Global, input_page: &PageInput, rules: &RuleSet) -> anyhow::
         explanation.html_errors,
         explanation.threshold
     )?;
+    if !explanation.genre.name.is_empty() {
+        let percent = 100.0 * explanation.genre.probability;
+        writeln!(out, "genre {} with a probability of {percent:.0} %", explanation.genre.name)?;
+    }
     for line in &explanation.lines {
         let reasons: Vec<String> =
             line.reasons.iter().map(|(rule, score)| format!("{score:+.2} by rule {}", rule + 1)).collect();

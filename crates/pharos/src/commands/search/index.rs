@@ -1,5 +1,6 @@
 //! `pharos index …`.
 
+use pharos_engine::maintenance::rebuild::ReplayProgress;
 use pharos_engine::status::index_status::GenerationStatus;
 use pharos_engine::{BuildProgress, EngineError, build_history, index_status, roll_back};
 use pharos_index::IndexError;
@@ -73,6 +74,11 @@ pub(crate) fn status(global: &Global) -> anyhow::Result<CommandOutcome> {
     if let Some(share) = status.latest_share {
         console::out!("latest has {:.1} % of the pages of history", 100.0 * share);
     }
+    if status.outdated {
+        console::out!(
+            "made by an earlier release: it lacks the text outside the main content; run `pharos index build`"
+        );
+    }
     match (&status.unfinished, status.building) {
         (Some(build), true) => console::out!("a build is running: {} pages saved", build.saved),
         (None, true) => console::out!("a build is running"),
@@ -86,7 +92,14 @@ pub(crate) fn status(global: &Global) -> anyhow::Result<CommandOutcome> {
     }
     match &status.next_build {
         Some(at) => console::out!("next scheduled build: {at}"),
+        None if status.first_build.is_some() => {}
         None => console::out!("no build is due"),
+    }
+    if let Some(pages) = status.first_build {
+        console::out!(
+            "ranking improves with the first build, at {} or when the crawl pauses (index.first_build)",
+            count(pages, "page", "pages")
+        );
     }
     Ok(CommandOutcome::Good)
 }
@@ -151,7 +164,10 @@ pub(crate) fn report_build(task: &LongTask, prefix: &str, progress: BuildProgres
     match progress {
         BuildProgress::Comparing(done, all)
         | BuildProgress::Linking(done, all)
-        | BuildProgress::Indexing(done, all) => task.report_part(done, all, text),
+        | BuildProgress::Indexing(done, all)
+        | BuildProgress::Surveying(ReplayProgress { done, total: all, .. }) => {
+            task.report_part(done, all, text)
+        }
         _ => task.report(text),
     }
 }
@@ -159,8 +175,8 @@ pub(crate) fn report_build(task: &LongTask, prefix: &str, progress: BuildProgres
 /// Describes the progress of a build.
 fn describe(progress: BuildProgress) -> String {
     match progress {
-        BuildProgress::Surveying(records) => {
-            format!("scanning the library: {}", count(records, "record", "records"))
+        BuildProgress::Surveying(scan) => {
+            format!("scanning the library: {}", count(scan.records, "record", "records"))
         }
         BuildProgress::Comparing(done, all) => format!("detecting duplicates: {done} of {all} pages"),
         BuildProgress::Ranking => "computing ranks".into(),

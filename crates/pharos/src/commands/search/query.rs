@@ -20,7 +20,12 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOu
         text: args.query.join(" "),
         page: args.page,
         size,
-        options: ResultOptions { all: args.all, newest_first: args.sort == "date", any_word: args.any },
+        options: ResultOptions {
+            all: args.all,
+            newest_first: args.sort == "date",
+            any_word: args.any,
+            as_typed: args.as_typed,
+        },
         explain: args.explain,
         facets: args.facets,
         ..SearchRequest::default()
@@ -30,7 +35,7 @@ pub(crate) fn run(global: &Global, args: SearchArgs) -> anyhow::Result<CommandOu
         console::print_json(&answer)?;
     } else {
         print(&answer, size)?;
-        if answer.total == 0 && search.processor().pages()? == 0 {
+        if answer.matches() == 0 && search.processor().pages()? == 0 {
             console::print_message(
                 global.quiet,
                 "the index is empty: run `pharos index build` or `pharos up`",
@@ -51,7 +56,16 @@ fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
         writeln!(out, "notice: {}{link}\n", console::printable(&notice.text))?;
     }
     if let Some(corrected) = &answer.corrected {
-        writeln!(out, "did you mean: {}\n", console::printable(corrected))?;
+        let corrected = console::printable(corrected);
+        if answer.is_corrected {
+            let typed = console::printable(&answer.query);
+            writeln!(out, "showing results for: {corrected}\nsearch instead for: {typed} (--as-typed)\n")?;
+        } else {
+            writeln!(out, "did you mean: {corrected}\n")?;
+        }
+    }
+    if let Some(exact) = &answer.exact_query {
+        writeln!(out, "to require all words: {}\n", console::printable(exact))?;
     }
     if answer.relaxed && !answer.hits.is_empty() {
         writeln!(out, "no page contains all words; showing partial matches\n")?;
@@ -65,9 +79,13 @@ fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
         let title = terminal.marked(&hit.title_html, Style::Title, indent, begin.len());
         writeln!(out, "{begin}{title}")?;
         let url = terminal.plain(&hit.url, Style::Address);
-        writeln!(out, "{margin}{url}  {}", hit.date.as_deref().unwrap_or_default())?;
+        let pinned = if hit.pinned { "  pinned" } else { "" };
+        writeln!(out, "{margin}{url}  {}{pinned}", hit.date.as_deref().unwrap_or_default())?;
         if !hit.snippet.is_empty() {
             writeln!(out, "{}", terminal.marked(&hit.snippet_html, Style::Text, indent, 0))?;
+        }
+        if !hit.missing.is_empty() {
+            writeln!(out, "{margin}without: {}", console::printable(&hit.missing.join(", ")))?;
         }
         for link in &hit.sitelinks {
             writeln!(out, "{margin}> {}  {}", console::printable(&link.title), link.url)?;
@@ -93,7 +111,11 @@ fn print(answer: &SearchResponse, size: usize) -> io::Result<()> {
     let about = if answer.total_is_exact { "" } else { "about " };
     let partial = if answer.partial { "; incomplete: the time limit was reached" } else { "" };
     let results = if answer.total == 1 { "result" } else { "results" };
-    writeln!(out, "{about}{} {results}, {:.1} ms{partial}", answer.total, answer.took_ms)
+    let some = match answer.partial_total {
+        0 => String::new(),
+        some => format!(" and {some} with some of the words"),
+    };
+    writeln!(out, "{about}{} {results}{some}, {:.1} ms{partial}", answer.total, answer.took_ms)
 }
 
 fn explain_query(

@@ -47,10 +47,8 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
             Ok(())
         })?;
         let listener = super::up::listen(&config.web.listen).await?;
-        console::print_message(
-            global.quiet,
-            &format!("serving http://{}/  (Ctrl-C to stop)", listener.local_addr()?),
-        );
+        let home = super::up::home_page(&config, listener.local_addr()?);
+        console::print_message(global.quiet, &format!("serving {home}  (Ctrl-C to stop)"));
         pharos_web::serve(listener, service, console::stopped(stop)).await?;
         Ok(CommandOutcome::Good)
     })

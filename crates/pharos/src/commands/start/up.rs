@@ -1,12 +1,13 @@
 //! `pharos up`: crawl, index and serve in one process.
 
 use std::mem::take;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use pharos_core::PageUrl;
+use pharos_core::{Config, PageUrl};
 use pharos_engine::control::dispatch::WakeReason;
-use pharos_engine::{Engine, EngineError, RunOptions, Stores};
+use pharos_engine::{Engine, EngineError, RunOptions, Stores, index_status};
 use pharos_mining::Logs;
 use pharos_query::SearchService;
 use pharos_store::DataDir;
@@ -58,6 +59,8 @@ pub(crate) async fn up(
     let index = engine.index().context("the engine runs without an index")?;
     let logs = Logs::open(&data, &config, engine.readings());
     let search = Arc::new(SearchService::open(index, logs, &data.models(), &config)?);
+    let home = home_page(&config, address);
+    let first_build = tokio::task::block_in_place(|| index_status(&data, &config))?.first_build;
     let service = Service {
         data: data.clone(),
         search: Arc::clone(&search),
@@ -78,12 +81,19 @@ pub(crate) async fn up(
     })?;
     let _publisher = engine.publish_status("up")?;
     let announcement = Announcement {
-        address: format!("http://{address}/"),
+        address: home.clone(),
         is_demo,
         searchable: Box::new(move || counted.processor().pages().unwrap_or_default()),
     };
     let reporter = CrawlReporter::start(engine.status(), global.quiet, Some(announcement));
-    console::print_message(global.quiet, &format!("serving http://{address}/  (Ctrl-C to stop)"));
+    console::print_message(global.quiet, &format!("serving {home}  (Ctrl-C to stop)"));
+    if let Some(pages) = first_build.filter(|_| !is_demo) {
+        let pages = console::count(pages, "page", "pages");
+        let message = format!(
+            "ranking improves with the first build: when the crawl pauses, or at {pages} (index.first_build)"
+        );
+        console::print_message(global.quiet, &message);
+    }
     let builds = engine.start_build_schedule(stop.clone())?;
     let backups = engine.start_backup_schedule(stop.clone())?;
     let alerts = tokio::spawn(pharos_engine::alerts::watch_alerts(engine.alert_sources(), stop.clone()));
@@ -98,9 +108,7 @@ pub(crate) async fn up(
             Ok(_) | Err(EngineError::Stopped) => {}
             Err(EngineError::NoSeeds { .. }) => console::print_message(
                 global.quiet,
-                &format!(
-                    "nothing to crawl yet: add the first pages at http://{address}/admin or with `pharos add`"
-                ),
+                &format!("nothing to crawl yet: add the first pages at {home}admin or with `pharos add`"),
             ),
             Err(EngineError::Crawl(error)) if !is_requested => {
                 console::print_message(global.quiet, &format!("the crawl cannot continue: {error}"));
@@ -126,6 +134,12 @@ pub(crate) async fn up(
     });
     serving.await.context("the web server failed")??;
     Ok(CommandOutcome::Good)
+}
+
+/// Returns the URL of the search page at an address.
+pub(super) fn home_page(config: &Config, address: SocketAddr) -> String {
+    let scheme = if config.web.certificate.is_empty() { "http" } else { "https" };
+    format!("{scheme}://{address}/")
 }
 
 pub(crate) async fn listen(address: &str) -> anyhow::Result<TcpListener> {

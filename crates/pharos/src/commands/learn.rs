@@ -1,0 +1,5 @@
+//! Trained models: `classify`, `topics`.
+
+pub(crate) mod classify;
+mod input;
+pub(crate) mod topics;
