@@ -57,6 +57,27 @@ fn keys_are_issued_limited_rotated_and_revoked_without_a_restart() {
     assert!(!stored.contains(first), "only a digest is stored");
     assert!(fail(&mut folder.on("data", &add)).contains("exists already"));
 
+    succeed(
+        &mut folder.on(
+            "data",
+            &["keys", "change", "SHOP", "--site", "all", "--rate", "100", "--until", "2100-01-01"],
+        ),
+    );
+    let start = Instant::now();
+    while !ask(&address, search, first).1.contains("http://b.example/") {
+        assert!(start.elapsed() < Duration::from_secs(30), "the changed key still permits one site only");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let changed = folder.json("data", &["keys", "list"]);
+    assert_eq!(changed[0]["endpoints"], json!(["search"]), "what is not given stays");
+    assert_eq!((&changed[0]["rate"], &changed[0]["until"]), (&json!(100), &json!("2100-01-01T00:00:00Z")));
+    assert!(
+        fail(&mut folder.on("data", &["keys", "change", "shop", "--endpoint", "hot"]))
+            .contains("not an endpoint")
+    );
+    let nobody = folder.on("data", &["keys", "change", "Nobody"]).output().unwrap();
+    assert_eq!(nobody.status.code(), Some(1));
+
     let second = succeed(&mut folder.on("data", &["keys", "rotate", "shop"]));
     let second = second.trim();
     until(&address, search, second, 200);
@@ -77,4 +98,48 @@ fn keys_are_issued_limited_rotated_and_revoked_without_a_restart() {
     let nothing = folder.on("data", &["keys", "revoke", "Old"]).output().unwrap();
     assert_eq!(nothing.status.code(), Some(1));
     assert!(fail(&mut folder.on("data", &["keys", "add", "x", "--site", "a/b"])).contains("is not a site"));
+}
+
+/// Reads one response from a connection that stays open; returns its status.
+fn next_status(stream: &mut std::net::TcpStream) -> u16 {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        assert_eq!(stream.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&head));
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+    let length = head.split("content-length: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    stream.read_exact(&mut body).unwrap();
+    head.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_key_that_is_revoked_during_a_request_does_not_finish_it() {
+    let folder = TestFolder::new();
+    folder.file(
+        "feed.jsonl",
+        json!({"op": "add", "url": "http://a.example/", "title": "A", "text": "A lamp."}).to_string(),
+    );
+    succeed(&mut folder.on("data", &["load", "feed.jsonl"]));
+    let key = succeed(&mut folder.on("data", &["keys", "add", "Shop"]));
+    let key = key.trim();
+    let mut serving = Running::start(&mut folder.on("data", &["serve", "--listen", "127.0.0.1:0"]));
+    let address = serving.address();
+    let search = "/api/v1/search?q=lamp";
+    until(&address, search, key, 200);
+    let request = format!("GET {search} HTTP/1.1\r\nHost: {address}\r\nAPI-Key: {key}\r\n");
+    // One connection has had an answer, the other has sent all but the end of its request.
+    let mut kept = std::net::TcpStream::connect(&address).unwrap();
+    write!(kept, "{request}\r\n").unwrap();
+    assert_eq!(next_status(&mut kept), 200);
+    let mut open = std::net::TcpStream::connect(&address).unwrap();
+    write!(open, "{request}").unwrap();
+    succeed(&mut folder.on("data", &["keys", "revoke", "Shop"]));
+    until(&address, search, key, 401);
+    write!(open, "\r\n").unwrap();
+    assert_eq!(next_status(&mut open), 401);
+    write!(kept, "{request}\r\n").unwrap();
+    assert_eq!(next_status(&mut kept), 401);
 }

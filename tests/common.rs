@@ -65,9 +65,10 @@ impl Rig {
         command
     }
 
-    /// Returns `crawl` or `up` over the whole test web.
+    /// Returns `crawl` or `up` over the whole test web. Tests start builds themselves.
     pub fn crawl(&self, command: &str) -> Command {
         let mut command = self.pharos(&[command, "--allow-private", "--politeness", "own-site"]);
+        command.env("PHAROS_INDEX_FIRST_BUILD", "0");
         for resolve in self.server.resolve_args() {
             command.arg("--resolve").arg(resolve);
         }

@@ -79,7 +79,8 @@ fn pins_hides_and_notices_take_effect_everywhere_without_a_restart() {
     let (_, page) = get(&address, "/search?q=lamp&lang=en");
     assert!(page.contains("Closed &#60;today&#62; <a href=\"https://a.example/hours\">"), "{page}");
     assert!(page.contains(">Pinned</small>"), "{page}");
-    assert!(succeed(&mut folder.on("data", &["search", "lamp"])).contains("notice: Closed <today>"));
+    let shown = succeed(&mut folder.on("data", &["search", "lamp"]));
+    assert!(shown.contains("notice: Closed <today>") && shown.contains("/tea    pinned"), "{shown}");
 
     let explained = succeed(&mut folder.on("data", &["search", "--explain", "lamp"]));
     assert!(
@@ -99,6 +100,24 @@ fn pins_hides_and_notices_take_effect_everywhere_without_a_restart() {
         list["entries"].as_array().unwrap().iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["pin", "hide", "hide", "notice"]);
     assert_eq!(list["entries"][2]["until"], "2100-01-01T00:00:00Z");
+
+    // A rebuild of everything that is derived leaves the entries alone, and so does the loss of the derived stores.
+    serving.signal("TERM");
+    assert!(serving.0.wait().unwrap().success());
+    succeed(&mut folder.on("data", &["rebuild"]));
+    assert_eq!(folder.json("data", &["curate", "list"]), list);
+    std::fs::remove_file(folder.path("data/catalog.db")).unwrap();
+    std::fs::remove_dir_all(folder.path("data/index")).unwrap();
+    succeed(&mut folder.on("data", &["rebuild"]));
+    assert_eq!(folder.json("data", &["curate", "list"]), list);
+    assert_eq!(searched(&folder, "lamp"), ["tea"]);
+    // The entries are no pages: an archive of the library has none of them, and importing it changes nothing here.
+    succeed(&mut folder.on("data", &["export", "--format", "warc", "--out", "pages.warc.gz"]));
+    succeed(&mut folder.on("copy", &["import", "pages.warc.gz"]));
+    let copied = folder.json("copy", &["search", "lamp"]);
+    assert_eq!(paths(&copied), ["lamp", "oil"]);
+    let mut serving = Running::start(&mut folder.on("data", &["serve", "--listen", "127.0.0.1:0"]));
+    let address = serving.address();
 
     // A backup contains the entries.
     succeed(&mut folder.on("data", &["backup", "saved"]));

@@ -9,6 +9,8 @@ use crate::common::browser::{Browser, Demo, Site, count, stays};
 use crate::common::{Running, get, pharos, until};
 
 const CODE: &str = "a code of the tests";
+/// The state of a crawl that runs, busy or idle.
+const RUNNING: &str = ".state:is(.running, .up-to-date)";
 const NAME: &str = "ada";
 const PASSWORD: &str = "lamp in the tower";
 
@@ -120,8 +122,10 @@ fn the_crawl_is_controlled_while_it_runs() {
     let home = demo.url("");
     let browser = Browser::start("en-US");
     set_up(&browser, &home);
+    // A crawl without due pages runs, too.
     let state = |wanted: &str| {
-        until(wanted, || browser.all(&format!(".state.{wanted}")).len() == 1);
+        let css = if wanted == "running" { RUNNING.to_string() } else { format!(".state.{wanted}") };
+        until(wanted, || browser.all(&css).len() == 1);
     };
     state("running");
     browser.click("form[action='/admin/crawl/pause'] button");
@@ -385,7 +389,10 @@ fn the_first_seed_is_added_on_the_desk() {
     browser.click("form[action='/admin/crawl/seeds'] button");
     until("it is found", || get(&address, "/search?q=narwhals").1.contains("First"));
     browser.open(&format!("{home}/admin"));
-    browser.find(".state.running");
+    until("the overview says that nothing is due", || {
+        browser.open(&format!("{home}/admin"));
+        browser.text("#state").starts_with("空闲：所有已知网页均已抓取。下次抓取时间：")
+    });
     // Settings given on the command line cannot be changed.
     browser.open(&format!("{home}/admin/settings"));
     assert!(browser.all("#crawl-politeness form").is_empty());
@@ -393,7 +400,7 @@ fn the_first_seed_is_added_on_the_desk() {
 }
 
 /// Every page of the desk.
-const PAGES: [(&str, &str); 20] = [
+const PAGES: [(&str, &str); 24] = [
     ("overview", "/admin"),
     ("crawl", "/admin/crawl"),
     ("sites", "/admin/sites"),
@@ -408,12 +415,16 @@ const PAGES: [(&str, &str); 20] = [
     ("backup", "/admin/backup"),
     ("machine", "/admin/machine"),
     ("queries", "/admin/queries"),
+    ("insight", "/admin/insight"),
+    ("insight-queries", "/admin/insight/queries"),
+    ("insight-query", "/admin/insight/query?q=harbour"),
     ("curation", "/admin/curation"),
     ("keys", "/admin/keys"),
     ("settings", "/admin/settings?section=desk"),
     ("logs", "/admin/logs"),
     ("operators", "/admin/operators"),
     ("actions", "/admin/actions"),
+    ("glossary", "/admin/glossary"),
 ];
 
 /// Returns a page of the demo and its host.
@@ -469,6 +480,38 @@ fn every_desk_page_is_accessible() {
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         assert_eq!(browser.errors(), Vec::<String>::new());
     }
+}
+
+/// The meaning of a term is reached with the keyboard, and Escape hides it.
+#[test]
+#[ignore = "needs Chromium: ./check installs it"]
+fn terms_are_explained_where_they_are_used() {
+    let demo = demo_with_desk();
+    let browser = Browser::start("en-US");
+    set_up(&browser, &demo.url(""));
+    browser.open(&demo.url("/admin"));
+    let height = || {
+        let script =
+            "return document.querySelector('.figures .term .meaning').getBoundingClientRect().height";
+        browser.run(browser.driver.execute(script, Vec::new())).json().as_f64().unwrap()
+    };
+    assert!(height() <= 1.0, "hidden at first");
+    browser.run(
+        browser
+            .driver
+            .execute("document.querySelector('.figures .term').focus({ focusVisible: true })", Vec::new()),
+    );
+    until("the meaning is shown", || height() > 10.0);
+    browser.press("\u{e00c}");
+    until("Escape hides it", || height() <= 1.0);
+    let script = "return document.querySelector('.figures .term').textContent";
+    let meaning = browser.run(browser.driver.execute(script, Vec::new()));
+    assert!(meaning.json().as_str().unwrap().contains("Known sites: hosts of which"), "{:?}", meaning.json());
+    let target = browser.attribute(".figures .term", "href");
+    browser.open(&demo.url(&target));
+    assert!(browser.text("#term-known-sites").contains("hosts of which at least one page is known"));
+    browser.open(&demo.url("/admin/glossary?lang=zh"));
+    assert!(browser.text("#term-known-sites").contains("已知网站"));
 }
 
 /// Markup in names, titles, URLs and log lines is shown as text.

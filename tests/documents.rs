@@ -1,4 +1,4 @@
-//! PDF and Office files are read in child processes with limits.
+//! PDF and Office files are read in child processes with limits; breadcrumbs of pages reach the results.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -7,7 +7,7 @@ use std::process::Stdio;
 use pharos_testweb::hostile::{HostileOptions, HostileWeb};
 use pharos_testweb::{ServeOptions, WebSpec};
 
-use crate::common::{Rig, Running, TestFolder, pharos, succeed, until};
+use crate::common::{Rig, Running, TestFolder, get, pharos, succeed, until};
 
 const PDF: &[u8] = include_bytes!("../crates/pharos-html/tests/samples/lighthouse.pdf");
 
@@ -109,4 +109,37 @@ fn reader_of(parent: u32) -> Option<u32> {
 fn reads_a_document(process: u32) -> bool {
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     line.split(|byte| *byte == 0).any(|argument| argument == b"--read-document")
+}
+
+/// The breadcrumbs of schema.org replace the path of the URL, in the open generation and in a built history.
+#[test]
+fn breadcrumbs_are_shown_with_results() {
+    let folder = TestFolder::new();
+    let crumbs = r#"{"@context": "https://schema.org", "@type": "BreadcrumbList", "itemListElement": [
+        {"@type": "ListItem", "position": 2, "name": "Manuals <b>"},
+        {"@type": "ListItem", "position": 1, "item": {"@id": "https://a.example/", "name": "Home"}}]}"#;
+    let page = format!(
+        "<title>Lamp oil</title><script type=\"application/ld+json\">{crumbs}</script><p>How to fill the lamp with oil.</p>"
+    );
+    folder.file("site/m/oil.html", page);
+    folder.file("site/plain.html", "<title>Wicks</title><p>How to trim the wick of a lamp.</p>");
+    succeed(&mut folder.on("data", &["import", "site", "--base-url", "https://a.example/"]));
+    let check = || {
+        let found = folder.json("data", &["search", "oil"]);
+        assert_eq!(found["hits"][0]["breadcrumbs"], serde_json::json!(["Home", "Manuals <b>"]), "{found}");
+        let plain = folder.json("data", &["search", "wick"]);
+        assert!(plain["hits"][0].get("breadcrumbs").is_none(), "{plain}");
+    };
+    check();
+    succeed(&mut folder.on("data", &["index", "build"]));
+    check();
+    let mut serving = Running::start(&mut folder.on("data", &["serve", "--listen", "127.0.0.1:0"]));
+    let address = serving.address();
+    let (_, shown) = get(&address, "/search?q=oil&lang=en");
+    assert!(
+        shown.contains("<span><bdi>Home</bdi></span><span><bdi>Manuals &#60;b&#62;</bdi></span>"),
+        "{shown}"
+    );
+    let (_, plain) = get(&address, "/search?q=wick&lang=en");
+    assert!(plain.contains("<span><bdi>plain.html</bdi></span>"), "{plain}");
 }

@@ -18,6 +18,8 @@ mod html;
 mod logs;
 #[path = "../fuzz/src/query.rs"]
 mod query;
+#[path = "../fuzz/src/ranking.rs"]
+mod ranking;
 #[path = "../fuzz/src/robots.rs"]
 mod robots;
 #[path = "../fuzz/src/soif.rs"]
@@ -140,7 +142,7 @@ macro_rules! targets {
     };
 }
 
-targets! { charset clean copies feed formats html logs query robots soif suggest tianwang warc words }
+targets! { charset clean copies feed formats html logs query ranking robots soif suggest tianwang warc words }
 
 #[test]
 fn every_target_is_run() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Rig, Running, describe, encode, fail, get, succeed};
+use crate::common::{Rig, Running, describe, encode, fail, get, succeed, until};
 use pharos_testweb::{ServeOptions, WebSpec};
 use serde_json::Value;
 
@@ -281,6 +281,26 @@ fn a_second_builder_gets_an_error_that_names_the_first() {
     }
     assert!(first.0.wait().unwrap().success());
     succeed(&mut rig.pharos(&["index", "verify"]));
+}
+
+/// `up` builds the first history as soon as the crawl pauses, and reports until then that ranking will improve.
+#[test]
+fn up_builds_the_first_history_when_the_crawl_pauses() {
+    let rig = web(80, 30);
+    let mut command = rig.crawl("up");
+    command.env("PHAROS_INDEX_FIRST_BUILD", "1000").env("PHAROS_INDEX_BUILD_EVERY", "0s");
+    let mut up = Running::start(command.args(["--listen", "127.0.0.1:0"]));
+    up.address();
+    let status = || json(&mut rig.pharos(&["--json", "index", "status"]));
+    until("the first history is built", || {
+        let status = status();
+        let has_history = status["history"]["number"].is_u64();
+        assert_eq!(status["first_build"].is_null(), has_history, "{status}");
+        has_history
+    });
+    up.signal("TERM");
+    assert!(up.0.wait().unwrap().success());
+    assert!(searchable(&rig) > 10);
 }
 
 /// `up` starts builds by schedule.

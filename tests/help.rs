@@ -74,6 +74,9 @@ fn misspelled_queries_are_corrected() {
     }
     assert_eq!(rig.pharos(&["suggest", "zzzzzz"]).output().unwrap().status.code(), Some(1));
     let printed = succeed(&mut rig.pharos(&["search", "lighthuose museum"]));
+    assert!(printed.contains("showing results for: lighthouse museum"), "{printed}");
+    assert!(printed.contains("search instead for: lighthuose museum (--as-typed)"), "{printed}");
+    let printed = succeed(&mut rig.pharos(&["search", "--as-typed", "lighthuose museum"]));
     assert!(printed.contains("did you mean: lighthouse museum"), "{printed}");
     fail(&mut rig.pharos(&["eval", "correct", "no-such-table.tsv"]));
     // Removed pages are not suggested.

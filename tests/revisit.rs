@@ -137,7 +137,7 @@ fn start() -> (Rig, HostileWeb) {
     (rig, web)
 }
 
-/// Returns a crawl after which every page is due soon.
+/// Returns a crawl after which every page is due soon, at fixed intervals.
 fn crawl(rig: &Rig, web: &HostileWeb) -> Command {
     let mut command = rig.pharos(&["crawl", "--allow-private", "--politeness", "own-site"]);
     for value in web.resolve_args() {
@@ -146,6 +146,7 @@ fn crawl(rig: &Rig, web: &HostileWeb) -> Command {
     for key in ["REFRESH", "REFRESH_HOME", "REFRESH_HUB", "REFRESH_AT_MOST_EVERY", "GONE_AFTER"] {
         command.env(format!("PHAROS_CRAWL_{key}"), format!("{}s", REFRESH.as_secs()));
     }
+    command.env("PHAROS_REFRESH_POLICY", "uniform");
     command
 }
 

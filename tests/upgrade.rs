@@ -37,6 +37,7 @@ fn old_directories_are_read_without_a_rebuild() {
         assert!(folder.finds(release, "url:http://feed.example.org/b").is_empty(), "it was removed");
         let status = folder.json(release, &["index", "status"]);
         assert_eq!(status["history"]["to"]["offset"], 121_487, "the built history answers: {status}");
+        assert_eq!(status["outdated"], true, "it is told to build: {status}");
         let queries = succeed(&mut folder.on(release, &["log", "cat", "queries"]));
         assert!(queries.contains("narwhals") && queries.contains("老歌"), "{queries}");
         let clicks = succeed(&mut folder.on(release, &["log", "cat", "clicks"]));
@@ -66,6 +67,8 @@ fn old_directories_accept_new_pages_builds_and_rebuilds() {
         assert_eq!(folder.finds(release, "zeppelins"), ["http://feed.example.org/c"]);
         succeed(&mut folder.on(release, &["index", "build"]));
         assert_eq!(folder.finds(release, "narwhals"), ["http://feed.example.org/a"]);
+        let status = folder.json(release, &["index", "status"]);
+        assert_eq!(status["outdated"], false, "the build replaced every older generation: {status}");
         succeed(&mut folder.on(release, &["rebuild"]));
         let doctor = folder.on(release, &["doctor"]).output().unwrap();
         assert!(doctor.status.success(), "{}", describe(&doctor));

@@ -20,7 +20,7 @@ ALLOWED = {
     "pharos-graph": {"pharos-text"},
     "pharos-index": {"pharos-text"},
     "pharos-crawl": {"pharos-store"},
-    "pharos-learn": set(),
+    "pharos-learn": {"pharos-text"},  # the words of classified texts
     "pharos-mining": {"pharos-text", "pharos-store"},
     "pharos-query": {"pharos-text", "pharos-index", "pharos-graph", "pharos-learn", "pharos-mining"},
     "pharos-engine": {"pharos-crawl", "pharos-html", "pharos-text", "pharos-store", "pharos-graph",

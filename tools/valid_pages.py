@@ -56,6 +56,7 @@ DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={
             ("page", "/page"), ("page-unknown", "/page?url=https://unknown.example/"), ("trouble", "/trouble"),
             ("submissions", "/submissions"), ("index", "/index"), ("words", "/words"), ("calendar", "/calendar"),
             ("backup", "/backup"), ("alerts", "/alerts"), ("machine", "/machine"), ("queries", "/queries"),
+            ("insight", "/insight"), ("insight-queries", "/insight/queries?list=slow"), ("insight-query", "/insight/query?q=lamp"),
             ("curation", "/curation"), ("curation-edit", "/curation?edit=1&q=lamp"), ("settings", "/settings"),
             ("settings-rank", "/settings?section=rank"), ("logs", "/logs"), ("keys", "/keys"), ("operators", "/operators"),
             ("actions", "/actions"), ("account", "/account")]]

@@ -19,6 +19,8 @@ pub mod html;
 pub mod logs;
 #[cfg(feature = "query")]
 pub mod query;
+#[cfg(feature = "ranking")]
+pub mod ranking;
 #[cfg(feature = "robots")]
 pub mod robots;
 #[cfg(feature = "soif")]

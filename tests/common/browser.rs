@@ -56,6 +56,7 @@ impl Demo {
         let dir = tempfile::tempdir().unwrap();
         let mut command = pharos();
         command.args(["demo", "--listen", "127.0.0.1:0"]).env("TMPDIR", dir.path());
+        command.env("PHAROS_INDEX_FIRST_BUILD", "0");
         // On a busy machine the default time budget gives partial results, which have no second page.
         command.env("PHAROS_QUERY_TIME", "30s");
         prepare(&mut command);

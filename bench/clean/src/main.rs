@@ -105,7 +105,7 @@ fn print(times: &[Duration], scores: &[BTreeMap<&str, (Metric, Vec<ExtractionSco
 fn metric(set: &str) -> Metric {
     match set {
         "aeb" => Metric::WordShingles,
-        "wcxb" => Metric::Words,
+        _ if set.starts_with("wcxb") => Metric::Words,
         _ => Metric::CharShingles,
     }
 }

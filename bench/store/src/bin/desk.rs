@@ -384,7 +384,8 @@ fn peers(path: &Path) -> Given<()> {
 fn from_format_3(path: &Path) -> Given<()> {
     Connection::open(path)?.execute_batch(
         "DROP INDEX troubles; DROP INDEX troubles_of_site; ALTER TABLE visits DROP COLUMN trouble;
-         ALTER TABLE sites DROP COLUMN asked_at; ALTER TABLE sites DROP COLUMN recrawl_at; PRAGMA user_version = 3;",
+         ALTER TABLE sites DROP COLUMN asked_at; ALTER TABLE sites DROP COLUMN recrawl_at;
+         ALTER TABLE visits DROP COLUMN rate; ALTER TABLE visits DROP COLUMN rhythm; PRAGMA user_version = 3;",
     )?;
     let start = Instant::now();
     let catalog = SqliteCatalog::open_writer(path)?;
