@@ -75,7 +75,7 @@ fn a_dead_seed_is_reported_and_retried() {
     assert_eq!(report["state"], "failed", "{report}");
     assert!(report["due"].is_number(), "it is tried again: {report}");
     assert_eq!(folder.json("data", &["stats"])["catalog"]["failed"], 1);
-    let error = fail(&mut folder.on("other", &["crawl", "--allow-private", &seed]));
+    let error = fail(&mut folder.on("other", &["--quiet", "crawl", "--allow-private", &seed]));
     assert!(error.starts_with("error: no page could be fetched: "), "{error}");
     assert!(error.contains("check that the server is running"), "{error}");
 }

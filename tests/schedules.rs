@@ -66,7 +66,7 @@ fn a_crawl_that_ends_by_itself_skips_closed_sites() {
     let line = format!("127.0.0.1:{} zone=Z window={}", closed.port, closed_window());
     folder.file("data/pharos.toml", format!("[crawl]\nallow_private = true\nsite_settings = [\"{line}\"]\n"));
     let seed = format!("http://127.0.0.1:{}/", closed.port);
-    let error = fail(&mut folder.on("data", &["crawl", &seed]));
+    let error = fail(&mut folder.on("data", &["--quiet", "crawl", &seed]));
     assert!(error.contains("outside the crawl windows"), "{error}");
     assert_eq!(closed.connections(), 0);
     folder.file("data/pharos.toml", "[crawl]\nallow_private = true\npoliteness = \"own-site\"\n");
