@@ -57,7 +57,7 @@ fn planted_copies_are_found_and_nothing_else() {
         assert!(text.contains(title), "{text}");
     }
     let site = report["sites"][0]["site"].as_str().unwrap();
-    let of_site = succeed(&mut rig.pharos(&["dedup", "groups", "--site", site, "-n", "2"]));
+    let of_site = succeed(&mut rig.pharos(&["dedup", "groups", "--site", site, "-n", "100"]));
     assert!(of_site.contains(site) && of_site.contains("exact"), "{of_site}");
 }
 
