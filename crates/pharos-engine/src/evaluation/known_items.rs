@@ -4,7 +4,7 @@
 //! Balog, *Building simulated queries for known-item topics*, SIGIR 2007). Queries that another page answers equally
 //! well are left out: titles and anchor texts must be unique, and copies of a page are not asked for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pharos_core::config::Config;
@@ -30,6 +30,8 @@ const MIN_TEXT_WORDS: usize = 40;
 const MAX_QUERY_CHARS: usize = 60;
 /// Number of pages of a site that must share a part of their titles for it to count as the name of the site.
 const SHARED_TITLE_PARTS: u32 = 3;
+/// Rarity of a word that every page has, relative to one that a page in e (2.7) has.
+const MIN_RARITY: f64 = 0.05;
 /// Several times as many pages as queries are sampled, because not every page yields every kind of query.
 const SAMPLE_FACTOR: usize = 4;
 
@@ -39,7 +41,8 @@ const SAMPLE_FACTOR: usize = 4;
 pub enum KnownItemKind {
     /// The title of the page, without the name of the site.
     Title,
-    /// Words of one passage of its text.
+    /// Words of one passage of its text. Words are chosen in proportion to their frequency on the page and their rarity
+    /// elsewhere, as the paper's model of popular and discriminative terms does.
     Body,
     /// The text of a link to it.
     Anchor,
@@ -54,6 +57,9 @@ pub enum KnownItemKind {
 pub struct KnownItem {
     pub kind: KnownItemKind,
     pub query: String,
+    /// The query without its misspelling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intended: Option<String>,
     pub url: PageUrl,
     /// Language of the page; may be empty.
     pub lang: String,
@@ -90,7 +96,24 @@ pub fn known_items(
         }
         Ok(())
     })?;
-    Ok(collection.finish())
+    let mut lines = collection.sampled_lines();
+    pages.for_each(&mut check, &mut |_, _, _, page| {
+        count_lines(&mut lines, page);
+        Ok(())
+    })?;
+    Ok(collection.finish(&lines))
+}
+
+/// Number of pages with each line of the sampled pages, by hash.
+type LineCounts = HashMap<u64, u32>;
+
+fn count_lines(counts: &mut LineCounts, page: &PageObject) {
+    let lines: HashSet<u64> = page.text.lines().map(hash).collect();
+    for line in lines {
+        if let Some(pages) = counts.get_mut(&line) {
+            *pages += 1;
+        }
+    }
 }
 
 /// The content of a page that queries are made from.
@@ -186,12 +209,20 @@ impl Collection {
         }
     }
 
-    fn finish(self) -> Vec<KnownItem> {
+    /// Returns the lines of the sampled pages with a count of 0.
+    fn sampled_lines(&self) -> LineCounts {
+        self.sample.values().flat_map(|page| page.text.lines()).map(|line| (hash(line), 0)).collect()
+    }
+
+    /// Makes the queries. `lines` counts the pages with each line.
+    fn finish(self, lines: &LineCounts) -> Vec<KnownItem> {
         let per_kind = self.options.per_kind;
+        let texts = SampledTexts::new(self.sample.values(), lines);
         let pages = || self.sample.values().filter(|page| self.texts.get(&hash(&page.text)) == Some(&1));
         let make = |kind, query: String, page: &SampledPage| KnownItem {
             kind,
             query,
+            intended: None,
             url: page.url.clone(),
             lang: page.lang.clone(),
         };
@@ -199,7 +230,8 @@ impl Collection {
             .filter_map(|page| Some(make(KnownItemKind::Title, self.title_query(page)?, page)))
             .take(per_kind)
             .collect();
-        let bodies = pages().filter_map(|page| Some(make(KnownItemKind::Body, self.body_query(page)?, page)));
+        let bodies =
+            pages().filter_map(|page| Some(make(KnownItemKind::Body, self.body_query(page, &texts)?, page)));
         let anchors =
             pages().filter_map(|page| Some(make(KnownItemKind::Anchor, self.anchor_query(page)?, page)));
         let sites = self
@@ -210,8 +242,10 @@ impl Collection {
             let mut choice = SeededChoice::new(self.options.seed, &item.query);
             // People misspell single words and short queries as well as long ones.
             let short: Vec<&str> = item.query.split(' ').take(1 + choice.below(4)).collect();
-            let query = misspell(&segmented(&short.join(" ")), &mut choice)?;
-            Some(KnownItem { kind: KnownItemKind::Misspelling, query: joined(&query), ..item.clone() })
+            let intended = short.join(" ");
+            let query = joined(&misspell(&segmented(&intended), &mut choice)?);
+            let intended = Some(intended);
+            Some(KnownItem { kind: KnownItemKind::Misspelling, query, intended, ..item.clone() })
         });
         let mut items: Vec<KnownItem> = bodies.take(per_kind).collect();
         items.extend(anchors.take(per_kind));
@@ -235,34 +269,28 @@ impl Collection {
         plain_query(&own.join(" "))
     }
 
-    /// Returns some words of a passage of the text.
-    fn body_query(&self, page: &SampledPage) -> Option<String> {
+    /// Returns some words of a passage of the text that no other page has.
+    fn body_query(&self, page: &SampledPage, texts: &SampledTexts<'_>) -> Option<String> {
         let mut choice = SeededChoice::new(self.options.seed, page.url.as_str());
-        let tokens = page.text.lines().flat_map(|line| Analyser::shared().segment(line));
-        let is_content = |word: &&str| {
-            word.chars().nth(1).is_some()
-                && word.chars().all(char::is_alphanumeric)
-                && !is_stop_word(&normalise(word))
-        };
-        let words: Vec<&str> = tokens.filter(is_content).collect();
-        let mut different = words.clone();
-        different.sort_unstable();
-        different.dedup();
-        if different.len() < MIN_TEXT_WORDS {
+        let words = texts.words(page);
+        if words.iter().collect::<HashSet<_>>().len() < MIN_TEXT_WORDS {
             return None;
         }
+        let mut times: BTreeMap<String, u32> = BTreeMap::new();
+        words.iter().for_each(|word| *times.entry(normalise(word)).or_default() += 1);
         let start = choice.below(words.len().saturating_sub(PASSAGE_WORDS));
-        let passage = &words[start..words.len().min(start + PASSAGE_WORDS)];
-        let mut chosen: Vec<&str> = Vec::new();
-        for _ in 0..PASSAGE_WORDS {
-            if let Some(word) = choice.one_of(passage).filter(|word| !chosen.contains(word)) {
-                chosen.push(word);
-            }
-            if chosen.len() == BODY_WORDS {
-                return plain_query(&chosen.join(" "));
-            }
-        }
-        None
+        let passage: BTreeSet<&str> =
+            words[start..words.len().min(start + PASSAGE_WORDS)].iter().copied().collect();
+        // Weighted sampling without replacement (Efraimidis and Spirakis 2006).
+        let mut key = |word: &str| {
+            let word = normalise(word);
+            let weight = f64::from(times.get(&word).copied().unwrap_or(1)) * texts.rarity(&word);
+            -choice.fraction().max(f64::MIN_POSITIVE).ln() / weight
+        };
+        let mut keyed: Vec<(f64, &str)> = passage.into_iter().map(|word| (key(word), word)).collect();
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let chosen: Vec<&str> = keyed.into_iter().take(BODY_WORDS).map(|(_, word)| word).collect();
+        (chosen.len() == BODY_WORDS).then(|| plain_query(&chosen.join(" ")))?
     }
 
     /// Returns the text of a link that leads to this page only.
@@ -280,6 +308,47 @@ impl Collection {
         let name = if name.is_empty() { title_parts(&page.title).next().unwrap_or_default() } else { name };
         plain_query(name)
     }
+}
+
+/// The texts of the sampled pages, and how rare their words are.
+struct SampledTexts<'l> {
+    lines: &'l LineCounts,
+    /// Number of sampled pages with a word.
+    pages_with: HashMap<String, u32>,
+    pages: usize,
+}
+
+impl<'l> SampledTexts<'l> {
+    fn new<'p>(sample: impl ExactSizeIterator<Item = &'p SampledPage>, lines: &'l LineCounts) -> Self {
+        let mut texts = Self { lines, pages_with: HashMap::new(), pages: sample.len() };
+        for page in sample {
+            let words: HashSet<String> = content_words(page.text.lines()).map(normalise).collect();
+            words.into_iter().for_each(|word| *texts.pages_with.entry(word).or_default() += 1);
+        }
+        texts
+    }
+
+    /// Returns the content words of the lines that no other page has.
+    fn words<'p>(&self, page: &'p SampledPage) -> Vec<&'p str> {
+        let is_own = |line: &&str| self.lines.get(&hash(line)).is_none_or(|pages| *pages <= 1);
+        content_words(page.text.lines().filter(is_own)).collect()
+    }
+
+    /// Returns how rare a normalised word is: ln(N / n).
+    fn rarity(&self, word: &str) -> f64 {
+        let pages_with = self.pages_with.get(word).copied().unwrap_or(1).max(1);
+        (self.pages.max(1) as f64 / f64::from(pages_with)).ln().max(MIN_RARITY)
+    }
+}
+
+/// Returns the words of lines without stop words, single characters, and words with signs.
+fn content_words<'t>(lines: impl Iterator<Item = &'t str>) -> impl Iterator<Item = &'t str> {
+    let is_content = |word: &&str| {
+        word.chars().nth(1).is_some()
+            && word.chars().all(char::is_alphanumeric)
+            && !is_stop_word(&normalise(word))
+    };
+    lines.flat_map(|line| Analyser::shared().segment(line)).filter(is_content)
 }
 
 /// Returns a text as a query without operators: its words, separated by spaces.
@@ -360,6 +429,11 @@ mod tests {
         collection
     }
 
+    fn finish(collection: Collection) -> Vec<KnownItem> {
+        let lines = collection.sampled_lines();
+        collection.finish(&lines)
+    }
+
     fn queries(items: &[KnownItem], kind: KnownItemKind) -> Vec<(&str, &str)> {
         let mut found: Vec<(&str, &str)> = items
             .iter()
@@ -372,7 +446,7 @@ mod tests {
 
     #[test]
     fn queries_identify_one_page() {
-        let items = collection().finish();
+        let items = finish(collection());
         assert_eq!(queries(&items, KnownItemKind::Title), [("Keepers", "/keepers"), ("Lamps", "/lamps")]);
         assert_eq!(
             queries(&items, KnownItemKind::Anchor),
@@ -387,8 +461,35 @@ mod tests {
         }
         let wrong = queries(&items, KnownItemKind::Misspelling);
         assert_eq!(wrong.len(), 2);
+        let intended: Vec<_> = items.iter().filter_map(|item| item.intended.as_deref()).collect();
+        assert_eq!(intended.len(), 2);
+        assert!(intended.iter().all(|query| ["Lamps", "Keepers"].contains(query)), "{intended:?}");
         assert!(wrong.iter().all(|(query, path)| query.to_lowercase() != path[1..]), "{wrong:?}");
-        assert_eq!(items, collection().finish(), "the same seed gives the same queries");
+        assert_eq!(items, finish(collection()), "the same seed gives the same queries");
+    }
+
+    #[test]
+    fn body_queries_prefer_rare_words_of_own_lines() {
+        let mut collection = Collection::new(KnownItemOptions { per_kind: 50, seed: 3 });
+        let pages: Vec<PageObject> = (0..40)
+            .map(|n| {
+                let common: Vec<String> = (0..20).map(|n| format!("common{n}")).collect();
+                let (rare, shared) = (long_text(&format!("rare{n}")), long_text("shared"));
+                page(&format!("Page {n}"), &format!("{shared}\n{} {n}\n{rare}", common.join(" ")))
+            })
+            .collect();
+        for (n, page) in pages.iter().enumerate() {
+            collection.add_page(&url(&format!("p{n}")), page);
+        }
+        let mut lines = collection.sampled_lines();
+        pages.iter().for_each(|page| count_lines(&mut lines, page));
+        let items = collection.finish(&lines);
+        let bodies = queries(&items, KnownItemKind::Body);
+        assert_eq!(bodies.len(), 40);
+        let words: Vec<&str> = bodies.iter().flat_map(|(query, _)| query.split(' ')).collect();
+        assert!(!words.iter().any(|word| word.starts_with("shared")), "{words:?}");
+        let common = words.iter().filter(|word| word.starts_with("common")).count();
+        assert!(common * 10 < words.len(), "{common} of {}", words.len());
     }
 
     #[test]
@@ -398,7 +499,7 @@ mod tests {
             collection.add_page(&url(&format!("p{n}")), &page(&format!("Number {n}"), &format!("text {n}")));
         }
         assert_eq!(collection.sample.len(), 2 * SAMPLE_FACTOR);
-        assert_eq!(queries(&collection.finish(), KnownItemKind::Title).len(), 2);
+        assert_eq!(queries(&finish(collection), KnownItemKind::Title).len(), 2);
     }
 
     #[test]

@@ -27,6 +27,12 @@ impl SeededChoice {
         if limit == 0 { 0 } else { (self.next() % limit) as usize }
     }
 
+    /// Returns a number from 0 up to, but not including, 1.
+    pub(super) fn fraction(&mut self) -> f64 {
+        // The upper 53 bits, as many as the fraction of a double has.
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// Returns one of the items.
     pub(super) fn one_of<'i, T>(&mut self, items: &'i [T]) -> Option<&'i T> {
         items.get(self.below(items.len()))
@@ -50,6 +56,7 @@ mod tests {
         let mut counts = [0; 10];
         (0..10_000).for_each(|_| counts[choice.below(10)] += 1);
         assert!(counts.iter().all(|count| (900..1_100).contains(count)), "{counts:?}");
+        assert!((0..1_000).map(|_| choice.fraction()).all(|fraction| (0.0..1.0).contains(&fraction)));
         assert_eq!((choice.below(0), choice.one_of::<u8>(&[])), (0, None));
     }
 }

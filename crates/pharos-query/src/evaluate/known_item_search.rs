@@ -16,6 +16,8 @@ pub const DEPTH: usize = 10;
 pub enum MissCause {
     /// The page is not in the index.
     NotIndexed,
+    /// The page is among the first results of the correction that the result page offers.
+    Offered,
     /// The query does not match the page.
     NotMatched,
     /// The page matches, but [`DEPTH`] other pages have higher scores.
@@ -41,10 +43,11 @@ pub fn find_known_item(
     query: &str,
     page: &PageUrl,
 ) -> Result<ItemOutcome, QueryError> {
-    let run = |size: usize, all: bool| {
+    let run_text = |text: &str, size: usize, all: bool| {
         let options = ResultOptions { all, ..ResultOptions::default() };
-        search.run(&SearchRequest { size, options, ..SearchRequest::new(query) })
+        search.run(&SearchRequest { size, options, ..SearchRequest::new(text) })
     };
+    let run = |size: usize, all: bool| run_text(query, size, all);
     let rank_in = |response: &SearchResponse| {
         response.hits.iter().position(|hit| hit.url == page.as_str()).map(|at| at + 1)
     };
@@ -53,6 +56,12 @@ pub fn find_known_item(
     let rank = rank_in(&response);
     if rank.is_some() {
         return Ok(ItemOutcome { rank, cause: None });
+    }
+    let offered = response.corrected.as_deref().filter(|_| !response.is_corrected);
+    if let Some(offered) = offered
+        && rank_in(&run_text(offered, DEPTH, false)?).is_some()
+    {
+        return Ok(ItemOutcome { rank: None, cause: Some(MissCause::Offered) });
     }
     let processor = search.processor();
     let cause = if processor.page(page.id())?.is_none() {

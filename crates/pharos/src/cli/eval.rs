@@ -25,11 +25,13 @@ pub(crate) enum EvalCommand {
 #[derive(Args)]
 #[command(after_help = "\
 Makes queries from stored pages: their titles, words of their texts, texts of links to them, names of sites, and titles with a \
-misspelled word. Queries that another page answers equally well are left out. Every query is searched like one of a visitor, and \
+misspelled word. Queries that another page answers equally well are left out: titles and link texts are unique, words of texts come from lines that no \
+other page has, and a misspelled title finds its page without the misspelling. Every query is searched like one of a visitor, and \
 the table says how often its page is the first result (P@1), at which rank it is (MRR, mean reciprocal rank), how often it is \
 among the first ten (S@10, with its 95 % confidence interval), and why it is not:
 
   not indexed   the page is not in the index
+  offered       it is among the first results of the correction that is offered
   not matched   the query does not match the page
   ranked low    ten other pages have higher scores
   folded        another page represents it as a near-duplicate
@@ -78,6 +80,9 @@ pub(crate) struct EvalRetrievalArgs {
     /// Directory with docs.jsonl, queries.tsv and qrels.txt (or TREC files), or with graded.tsv
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
+    /// Search the pages of the data directory like a visitor, with their anchors, links and clicks; qrels.txt names URLs
+    #[arg(long)]
+    pub(crate) pages: bool,
     /// Compare with other settings: rank.model=tfidf; can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) with: Vec<String>,

@@ -51,6 +51,12 @@ pub(crate) fn run(global: &Global, args: &EvalSearchArgs) -> anyhow::Result<Comm
             if !task.report(format!("searching: {done} queries")) {
                 return Err(pharos_engine::EngineError::Stopped.into());
             }
+            // No correction finds a page that the query without its misspelling does not find.
+            if let Some(intended) = &item.intended
+                && find_known_item(&search, intended, &item.url)?.rank.is_none()
+            {
+                continue;
+            }
             let outcome = find_known_item(&search, &item.query, &item.url)?;
             cases.push((item, outcome));
         }
@@ -131,6 +137,7 @@ fn kind_name(kind: KnownItemKind) -> &'static str {
 fn cause_name(cause: MissCause) -> &'static str {
     match cause {
         MissCause::NotIndexed => "not indexed",
+        MissCause::Offered => "offered",
         MissCause::NotMatched => "not matched",
         MissCause::RankedLow => "ranked low",
         MissCause::Folded => "folded",
