@@ -13,7 +13,7 @@ use pharos_mining::clicks::click_words::ClickWords;
 use pharos_text::Analyser;
 use thiserror::Error;
 
-use crate::assist::correction::{Corrector, is_certain};
+use crate::assist::correction::{Corrector, is_certain, sounds_alike};
 use crate::assist::suggestion_sources::SuggestionSources;
 use crate::cache::responses::ResponseKey;
 use crate::cache::{QueryCaches, ResponseState, record_lookup};
@@ -218,16 +218,17 @@ impl QueryProcessor {
         Ok(Some(results).filter(|results| *results < self.correct.below))
     }
 
-    /// Returns a correction that has more results in the view, and whether it is certain.
+    /// Returns a correction that has more results in the view.
     ///
     /// For a query with few results any correction will do. A query with more results needs a certain one with
-    /// [`MORE_RESULTS`] times as many.
+    /// [`MORE_RESULTS`] times as many. Han characters that no page contains in this order are wrong characters if others
+    /// of the same sound have results, however many pages contain them apart.
     fn correction(
         &self,
         view: &dyn IndexView,
         analyser: &Analyser,
         response: &SearchResponse,
-    ) -> Result<Option<(String, bool)>, QueryError> {
+    ) -> Result<Option<Correction>, QueryError> {
         let has_sources = self.load_suggestions.is_some() || !self.suggestion_sources().is_empty();
         if !has_sources || response.query.is_empty() || self.correct.below == 0 {
             return Ok(None);
@@ -243,16 +244,28 @@ impl QueryProcessor {
             found.ok().and_then(|found| found.with_term.first().copied()).unwrap_or_default()
         };
         let corrector = Corrector { suggestions: &suggestions, costs: &self.correct, pages: &pages };
+        let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
+        let count = |text: &str| -> Result<u64, QueryError> {
+            Ok(view.count(&parse(text, analyser).to_query(&is_indexed), COUNT_LIMIT)?.pages)
+        };
         for text in corrector.corrections(&response.query) {
             let is_certain = is_certain(&response.query, &text);
-            if !has_few && !is_certain {
+            let is_unwritten = sounds_alike(&response.query, &text)
+                && changed_pieces(&response.query, &text)
+                    .map(|piece| count(&format!("\"{piece}\"")))
+                    .any(|pages| pages.is_ok_and(|pages| pages == 0));
+            let least = if has_few {
+                results + 1
+            } else if is_unwritten {
+                1
+            } else if is_certain {
+                results.saturating_mul(MORE_RESULTS)
+            } else {
                 continue;
-            }
-            let is_indexed = |word: &str, kind| view.is_indexed_word(word, kind);
-            let corrected = parse(&text, analyser).to_query(&is_indexed);
-            let least = if has_few { results + 1 } else { results.saturating_mul(MORE_RESULTS) };
-            if view.count(&corrected, COUNT_LIMIT)?.pages >= least {
-                return Ok(Some((text, is_certain)));
+            };
+            if count(&text)? >= least {
+                let replaces = is_unwritten || (is_certain && response.total == 0);
+                return Ok(Some(Correction { text, replaces }));
             }
         }
         Ok(None)
@@ -418,8 +431,8 @@ impl QueryProcessor {
             let stage = StageTimer::start();
             let correction = self.correction(&**view, &analyser, &response)?;
             stage.stop("correct");
-            if let Some((corrected, is_certain)) = correction {
-                let replaces = is_certain && response.total == 0 && !request.options.as_typed;
+            if let Some(Correction { text: corrected, replaces }) = correction {
+                let replaces = replaces && !request.options.as_typed;
                 if replaces && !response.hits.iter().any(|hit| hit.pinned) {
                     response = self.execute_correction(&corrected, request, prepared, started)?;
                     response.query.clone_from(text);
@@ -631,6 +644,19 @@ fn exact_results(
     } else {
         Ok(response.total)
     }
+}
+
+/// A correction of a query.
+struct Correction {
+    text: String,
+    /// Its results are shown at once.
+    replaces: bool,
+}
+
+/// Returns the pieces of a query that a correction changes.
+fn changed_pieces<'t>(typed: &'t str, corrected: &str) -> impl Iterator<Item = &'t str> {
+    let kept: Vec<String> = corrected.split_whitespace().map(str::to_string).collect();
+    typed.split_whitespace().filter(move |piece| !kept.iter().any(|kept| kept == piece))
 }
 
 /// Adapts a cached response to the request.

@@ -17,6 +17,7 @@ use pharos_text::analyser::stem::stem_term;
 use pharos_text::{is_han, normalise, pinyin};
 
 pub(crate) use self::spelling::Speller;
+use self::spelling::SpellingCandidate;
 use crate::assist::suggestion_sources::SuggestionSources;
 
 /// Maximum length of a query in characters; longer ones are not typed by hand.
@@ -33,6 +34,11 @@ const CERTAIN_LETTERS: usize = 5;
 
 /// Minimum length of a word with a certain correction. Shorter ones resemble many others.
 const MIN_CERTAIN_LENGTH: usize = 4;
+
+/// Minimum length of a word that counts as misspelled although a few pages contain it: pages have misspellings, too.
+const MIN_LONG_LENGTH: usize = 6;
+/// Part of the cost of an edit by which the other word must then be more frequent.
+const LONG_WORD_EDIT: f32 = 0.5;
 
 /// Returns the document frequency of a term.
 pub(crate) type DocumentCount<'a> = &'a dyn Fn(&str) -> u64;
@@ -138,9 +144,14 @@ impl Corrector<'_> {
         let edit = self.costs.edit as f32;
         let near = self.suggestions.speller.near(word, edit, 3).into_iter();
         // A word that occurs in a few pages may be correct.
+        let is_long = word.chars().count() >= MIN_LONG_LENGTH;
+        let required = edit * if is_long { LONG_WORD_EDIT } else { 1.0 };
+        let is_likelier = |near: &SpellingCandidate| {
+            seen == 0 || near.weight.ln_1p() - required * near.cost > (seen as f32).ln_1p()
+        };
         let mut found: Vec<(f32, String)> = near
+            .filter(is_likelier)
             .map(|near| (near.weight.ln_1p() - edit * near.cost, near.word))
-            .filter(|(worth, _)| seen == 0 || *worth > (seen as f32).ln_1p())
             .collect();
         if seen == 0 {
             found.extend(self.split_word(word).map(|(weight, two)| (weight.ln_1p() - edit, two)));
@@ -193,10 +204,8 @@ impl Corrector<'_> {
 /// Returns `true` if a correction is certain to be what was meant: it has the same letters without regard to spaces, or
 /// each changed piece has the same sound in Han characters or pinyin, or one wrong letter in five.
 pub(crate) fn is_certain(typed: &str, corrected: &str) -> bool {
-    let letters =
-        |text: &str| -> Vec<char> { text.chars().filter(|c| !c.is_whitespace() && *c != '\'').collect() };
     let (typed, corrected) = (normalise(typed), normalise(corrected));
-    if letters(&typed) == letters(&corrected) || is_same_sound(&letters(&typed), &letters(&corrected)) {
+    if letters(&typed) == letters(&corrected) || sounds_alike(&typed, &corrected) {
         return true;
     }
     let (typed, corrected): (Vec<&str>, Vec<&str>) =
@@ -210,6 +219,16 @@ pub(crate) fn is_certain(typed: &str, corrected: &str) -> bool {
             || (!has_han && a.len() >= MIN_CERTAIN_LENGTH && edit_distance(&a, &b) <= errors)
     };
     typed.len() == corrected.len() && typed.iter().zip(&corrected).all(is_certain)
+}
+
+/// Returns `true` if Han characters of a text have the sound of the other text, without regard to spaces.
+pub(crate) fn sounds_alike(typed: &str, corrected: &str) -> bool {
+    is_same_sound(&letters(&normalise(typed)), &letters(&normalise(corrected)))
+}
+
+/// Returns the characters of a text without spaces and apostrophes.
+fn letters(text: &str) -> Vec<char> {
+    text.chars().filter(|c| !c.is_whitespace() && *c != '\'').collect()
 }
 
 /// Returns `true` if Han characters have the sound of other characters, or of pinyin.
