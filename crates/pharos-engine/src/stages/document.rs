@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 
 use pharos_core::{LibraryPosition, PageObject, PageType, PageUrl, Timestamp};
-use pharos_index::IndexDocument;
 use pharos_index::document::MAX_LINKS;
+use pharos_index::{Anchor, IndexDocument};
 
 use crate::stages::listing_url::is_listing_url;
 
-/// Returns the document of a page without anchors. `body` is its text and `other` its other text, with or without the
+/// Maximum length of a declared name of a site; longer ones are slogans.
+const MAX_NAME_CHARS: usize = 60;
+
+/// Returns the document of a page without the anchors of other pages. `body` is its text and `other` its other text, with or without the
 /// template lines of the site.
 pub(crate) fn index_document(
     url: &PageUrl,
@@ -42,8 +45,17 @@ pub(crate) fn index_document(
         fetched: at,
         position,
         archive: !page.no_archive(),
+        anchors: declared_names(url, page),
         ..IndexDocument::new(url.clone())
     }
+}
+
+/// Returns the names that a home page declares for its site: the site name and the author. They count like the texts of
+/// links to it.
+fn declared_names(url: &PageUrl, page: &PageObject) -> Vec<Anchor> {
+    let names = [&page.site_name, &page.author].map(|name| name.trim());
+    let is_name = |name: &&str| url.is_home() && !name.is_empty() && name.chars().count() <= MAX_NAME_CHARS;
+    names.into_iter().filter(is_name).map(Anchor::from).collect()
 }
 
 /// Returns the headings of a page. The content title may lie outside the body.

@@ -2,7 +2,7 @@
 //!
 //! In-links distinguish home pages well and other pages poorly (《搜索引擎——原理、技术与系统》§9.4), so only queries that name a
 //! site are ranked by home page features. A query names a site if a home page that contains its words has that name:
-//! in a part of its title, in anchor texts or in its host.
+//! in a part of its title, in anchor texts (the declared name and author of the site count as such) or in its host.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -55,18 +55,56 @@ pub(crate) fn may_name_site(query: &Expression) -> bool {
     query.is_plain() && (1..=MAX_NAME_WORDS).contains(&words)
 }
 
-/// Returns `true` if the query equals a part of the title of a home page or its host.
+/// Beginnings and ends of site names that people leave out or add: "The Rust Blog", 南京大学官网.
+const NAME_PREFIXES: [&str; 2] = ["the ", "welcome to "];
+const NAME_SUFFIXES: [&str; 13] = [
+    " official website",
+    " official site",
+    " website",
+    " homepage",
+    " home page",
+    "'s blog",
+    " blog",
+    "的博客",
+    "博客",
+    "官方网站",
+    "官网",
+    "主页",
+    "首页",
+];
+
+/// Returns `true` if the query equals a part of the title of a home page, its host, or a label of its host, without
+/// regard to articles and words such as *blog* and 官网.
 pub(crate) fn is_site_name(query: &str, title: &str, url: &str) -> bool {
-    let name = letters_only(query);
+    let name = bare_name(query);
     let separators = ['-', '–', '—', '|', '｜', '_', ':', '：', '·', '•', '»', '>', '/', ',', '，'];
-    let in_title =
-        || letters_only(title) == name || title.split(separators).any(|part| letters_only(part) == name);
+    let in_title = || bare_name(title) == name || title.split(separators).any(|part| bare_name(part) == name);
     let in_host = || {
-        let site = PageUrl::parse(url).map(|url| url.site().host().to_string()).unwrap_or_default();
-        let host = site.strip_prefix("www.").unwrap_or(&site);
-        letters_only(host) == name || host.split('.').next().is_some_and(|label| letters_only(label) == name)
+        PageUrl::parse(url).is_ok_and(|url| {
+            let site = url.site();
+            let host = site.host().strip_prefix("www.").unwrap_or(site.host());
+            let first_label = |name: &str| name.split('.').next().map(letters_only);
+            let named = [Some(letters_only(host)), first_label(host), first_label(site.domain())];
+            named.contains(&Some(name.clone()))
+        })
     };
     !name.is_empty() && (in_title() || in_host())
+}
+
+/// Returns the letters and digits of a name without the beginnings and ends that names of sites often have.
+fn bare_name(text: &str) -> String {
+    let text = normalise(text).replace('’', "'");
+    let mut name = text.trim();
+    for prefix in NAME_PREFIXES {
+        name = name.strip_prefix(prefix).unwrap_or(name).trim();
+    }
+    while let Some(rest) = NAME_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)) {
+        if letters_only(rest).is_empty() {
+            break;
+        }
+        name = rest.trim();
+    }
+    letters_only(name)
 }
 
 /// Returns the letters and digits of a text, normalised.
@@ -135,6 +173,28 @@ mod tests {
         let ordinary = search.run(&SearchRequest::new("南京大学 会议")).unwrap();
         assert_eq!(ordinary.kind, QueryKind::Ordinary);
         assert!(ordinary.hits[0].url.contains("news"));
+    }
+
+    #[test]
+    fn names_are_compared_without_articles_and_generic_words() {
+        let url = "https://blog.port-aster.example.com/";
+        for (query, title) in [
+            ("port aster", "The Port Aster Blog"),
+            ("Anna’s blog", "Anna | Ships and harbours"),
+            ("the lamp room", "Lamp Room - welcome"),
+            ("南京大学官网", "南京大学"),
+            ("阮一峰", "阮一峰的博客"),
+            ("port aster official website", "Port Aster"),
+            ("example", "Notes"),
+            ("example.com", "example.com"),
+        ] {
+            assert!(is_site_name(query, title, url), "{query}, {title}");
+        }
+        for (query, title) in
+            [("", "Anna"), ("blog", "Anna's blog"), ("官网", "南京大学"), ("aster", "Port Aster")]
+        {
+            assert!(!is_site_name(query, title, "http://other.example/"), "{query}, {title}");
+        }
     }
 
     #[test]
