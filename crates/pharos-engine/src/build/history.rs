@@ -23,6 +23,7 @@ use crate::build::link_analysis::{DocumentCompleter, analyse_links, check_rules}
 use crate::build::phrase_index::write_phrase_index;
 use crate::build::plan::{self, PlannedBuild};
 use crate::build::warm_up::warm_up;
+use crate::maintenance::rebuild::catch_up;
 use crate::stages::analysis_pool::analysis_threads;
 use crate::stages::document::index_document;
 use crate::stages::ingest::ReplayProgress;
@@ -38,6 +39,8 @@ const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Progress of a build. Counts are pages done and total pages, unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildProgress {
+    /// Analysing pages that no other run has analysed.
+    Analysing(ReplayProgress),
     /// Waiting for the owner to seal the open generation.
     Sealing,
     /// Scanning the library for current versions.
@@ -109,6 +112,7 @@ pub fn build_history(
     let generations = stores.require_generations(BUILDING)?;
     let _builder = generations.lock_builder()?;
 
+    analyse_remaining(data, config, &mut check)?;
     let planned = plan::find_resumable(&stores, config, &*generations)?;
     let resumed = planned.is_some();
     if !resumed {
@@ -125,6 +129,22 @@ pub fn build_history(
         apply_remaining(&stores, config, &built.history.to)?;
     }
     Ok(built.into_summary())
+}
+
+/// Analyses the pages that the derived stores lack, so that the passes of this and of later builds read the results. A
+/// running owner does this itself, or leaves it to later builds if it only crawls.
+pub(crate) fn analyse_remaining(
+    data: &DataDir,
+    config: &Config,
+    check: ProgressCheck<'_>,
+) -> Result<(), EngineError> {
+    let owner = match data.own("index build") {
+        Ok(owner) => owner,
+        Err(StoreError::InUse { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    catch_up(owner, data, config, &mut |progress| check(BuildProgress::Analysing(progress)).is_ok())?;
+    Ok(())
 }
 
 /// Replaces all generations by a new one built from the library, as the owner of the data directory.
@@ -347,7 +367,7 @@ fn is_fulfilled(generations: &dyn GenerationStore, request: &BuilderRequest) -> 
 mod tests {
     use pharos_core::{PageUrl, Timestamp};
     use pharos_index::Query;
-    use pharos_store::{LibraryRecord, RawResponse, RecordContent};
+    use pharos_store::{DerivedWriter, LibraryRecord, RawResponse, RecordContent};
 
     use super::*;
     use crate::stores::test_stores;
@@ -390,6 +410,37 @@ mod tests {
             answers.extend(lines);
         }
         answers
+    }
+
+    #[test]
+    fn a_build_stores_what_it_analyses() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::at(dir.path());
+        let engine = Engine::open(data.clone(), Config::default(), "test", false).unwrap();
+        let mut ingest = engine.ingest_deriving(false, &mut |_| true).unwrap();
+        ingest.append((0..50).map(page).collect()).unwrap();
+        ingest.finish().unwrap();
+        drop((ingest, engine));
+        let derived =
+            || DerivedWriter::open(&data.library(), pharos_html::VERSION).unwrap().durable_position();
+        let end = test_stores(&data).library().unwrap().end().unwrap().get(derived().log);
+        assert!(derived() < end);
+        let mut analysed = 0;
+        let mut watch = |progress| {
+            if let BuildProgress::Analysing(read) = progress {
+                analysed = read.records;
+            }
+            true
+        };
+        build_history(&data, &Config::default(), false, &mut watch).unwrap();
+        assert_eq!((derived(), analysed), (end, 50));
+        let mut again = 0;
+        let mut watch = |progress| {
+            again += u64::from(matches!(progress, BuildProgress::Analysing(_)));
+            true
+        };
+        build_history(&data, &Config::default(), false, &mut watch).unwrap();
+        assert_eq!(again, 0, "the second build reads the stored results");
     }
 
     #[test]

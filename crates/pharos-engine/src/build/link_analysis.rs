@@ -28,7 +28,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::EngineError;
 use crate::build::current_pages::{CurrentPages, SiteTemplates};
-use crate::build::history::BuildProgress;
+use crate::build::history::{BuildProgress, analyse_remaining};
 use crate::stages::analyse::{AnalysisDepth, text_hash};
 use crate::stores::Stores;
 
@@ -62,6 +62,7 @@ pub fn build_graph(
     stores.check_library()?;
     let _builder = stores.lock_builder()?;
     let mut check = |p: BuildProgress| if progress(p) { Ok(()) } else { Err(EngineError::Stopped) };
+    analyse_remaining(data, config, &mut check)?;
     let pages = CurrentPages::find(data, config, &mut |n| check(BuildProgress::Surveying(n)))?;
     let (relations, computed) = analyse_links(data, config, &pages, &mut check)?;
     let groups = relations.groups();

@@ -129,6 +129,9 @@ impl BuildView {
         let part = |done: u64, all: u64| Some(100 * done / all.max(1));
         let (step, done) = match *progress {
             BuildProgress::Sealing => (m.build_sealing.to_string(), None),
+            BuildProgress::Analysing(read) => {
+                (fill(m.build_analysing, &[&grouped(read.records)]), part(read.done, read.total))
+            }
             BuildProgress::Surveying(scan) => {
                 (fill(m.build_surveying, &[&grouped(scan.records)]), part(scan.done, scan.total))
             }

@@ -295,6 +295,7 @@ messages! { PageMessages {
     last_built: "Last build: {}, generation {}, {} pages.", "上次构建：{}，第 {} 代，{} 个网页。";
     last_failed: "Last build: {}, failed: {}", "上次构建：{}，失败：{}";
     build_sealing: "waiting for the engine", "等待引擎";
+    build_analysing: "analysing new pages: {} records", "分析新网页：{} 条记录";
     build_surveying: "scanning the library: {} records", "扫描网页库：{} 条记录";
     build_comparing: "finding duplicates: {} of {} pages", "查找重复网页：{} / {}";
     build_linking: "reading links: {} of {} pages", "读取链接：{} / {}";

@@ -165,6 +165,7 @@ pub(crate) fn report_build(task: &LongTask, prefix: &str, progress: BuildProgres
         BuildProgress::Comparing(done, all)
         | BuildProgress::Linking(done, all)
         | BuildProgress::Indexing(done, all)
+        | BuildProgress::Analysing(ReplayProgress { done, total: all, .. })
         | BuildProgress::Surveying(ReplayProgress { done, total: all, .. }) => {
             task.report_part(done, all, text)
         }
@@ -175,6 +176,9 @@ pub(crate) fn report_build(task: &LongTask, prefix: &str, progress: BuildProgres
 /// Describes the progress of a build.
 fn describe(progress: BuildProgress) -> String {
     match progress {
+        BuildProgress::Analysing(read) => {
+            format!("analysing new pages: {}", count(read.records, "record", "records"))
+        }
         BuildProgress::Surveying(scan) => {
             format!("scanning the library: {}", count(scan.records, "record", "records"))
         }
