@@ -83,6 +83,14 @@ impl Collection {
         Ok(Self { documents, queries, judgements_left_out })
     }
 
+    /// Reads only the queries and judgements of a directory: the documents are elsewhere.
+    pub fn read_queries(directory: &Path) -> Result<Self, CollectionError> {
+        let mut reader = file::CollectionReader::new(directory)?;
+        let mut queries = queries::read(&mut reader)?;
+        let judgements_left_out = judgements::read(&mut reader, &mut queries)?;
+        Ok(Self { documents: Vec::new(), queries, judgements_left_out })
+    }
+
     /// Returns the highest grade; 0 without judgements.
     pub fn max_grade(&self) -> u32 {
         self.queries.iter().flat_map(|query| query.judged.values()).copied().max().unwrap_or(0)
@@ -138,6 +146,8 @@ mod tests {
         assert_eq!(first.judged, BTreeMap::from([("a".into(), 2), ("b".into(), 0)]));
         assert_eq!(second.judged, BTreeMap::from([("z".into(), 0)]), "below zero is irrelevant");
         assert_eq!((collection.max_grade(), collection.judgements_left_out), (2, 1));
+        let without_documents = Collection::read_queries(directory(&[QUERIES, qrels]).path()).unwrap();
+        assert_eq!(without_documents.queries, collection.queries);
         let telling: Vec<_> = collection.queries_with_relevant(1).map(|query| query.id.as_str()).collect();
         assert_eq!(telling, ["1"]);
         assert!(!first.has_relevant(3) && first.candidates.is_none());
