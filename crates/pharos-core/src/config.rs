@@ -390,7 +390,10 @@ settings! {
         /// words.
         partial_below: usize = 50,
         /// Minimum share of the words on such a page, by their rarity, relative to the best match.
-        min_coverage: f64 = 0.6,
+        min_coverage: f64 = 0.5,
+        /// Minimum number of words of a query for which the frequent words of the best results count, too (pseudo-relevance
+        /// feedback, RM3); 0 disables it.
+        feedback_words: usize = 5,
         /// Maximum number of results per site on a result page, while other sites have results.
         per_site: usize = 2,
         /// Maximum contribution of the static rank to the score that selects candidates.
@@ -435,7 +438,7 @@ settings! {
         /// Feature weights for queries about recent events.
         news: ScoreWeights = ScoreWeights::new([0.48, 0.08, 0.10, 0.03, 0.0, 0.04, 0.25, 0.02]),
         /// BM25: saturation of term frequency.
-        k1: f64 = 1.5,
+        k1: f64 = 2.0,
         /// BM25: document length normalisation.
         b: f64 = 0.75,
         /// BM25: weight of the document length correction term.

@@ -274,6 +274,7 @@ impl QueryExecution<'_> {
             combine: self.retriever.rank.combine,
             weights: ScoreWeights::NAMES.into_iter().zip(weights.values()).collect(),
             candidates: found.scored,
+            feedback: found.feedback.clone(),
             hidden: self.hidden_pages(found)?,
         });
         let parts: HashMap<PageId, ScoreParts> =

@@ -44,7 +44,7 @@ use self::query_words::{QueryWord, QueryWords, WordOccurrences};
 use crate::language::intent::QueryKind;
 
 /// Additional weight of a word in its exact form; measured in [`pharos_text::analyser::stem`].
-pub(crate) const EXACT_FORM_BONUS: f32 = 0.25;
+pub(crate) const EXACT_FORM_BONUS: f32 = 0.5;
 
 /// Weight of a synonym relative to the typed word.
 pub(crate) const SYNONYM_WEIGHT: f32 = 0.5;
@@ -153,11 +153,13 @@ impl Ranker<'_> {
         let occurring = found.iter().filter(|word| !word.positions.is_empty());
         let single_word = occurring.map(|word| word.weight).fold(0.0, f64::max);
         let is_listing = page.evidence.is_listing;
-        let is_lowered = is_listing && self.lowers_listings && kind != QueryKind::Site;
+        let title = self.title_part(page.evidence, &found);
+        let is_lowered =
+            is_listing && self.lowers_listings && kind != QueryKind::Site && !self.has_title(&found);
         let parts = ScoreParts {
             words: page.cosine.unwrap_or_else(|| self.words_part(page.evidence, &found)),
             near: proximity::nearness(&placed_words, single_word),
-            title: self.title_part(page.evidence, &found),
+            title,
             links: self.links_part(page),
             home: if kind == QueryKind::Site { self.home_part(page, &found) } else { 0.0 },
             clicks: page.clicks,
@@ -251,6 +253,13 @@ impl Ranker<'_> {
         self.query_words.words.iter().zip(&self.words_on_page(page)).map(explain).collect()
     }
 
+    /// Returns the saturated occurrences of the nth term of the evidence.
+    pub(crate) fn saturated_occurrences(&self, page: &Evidence, nth: usize) -> f64 {
+        let Some(term) = page.terms.get(nth) else { return 0.0 };
+        let times = self.zone_weighted(&term.times.map(f64::from));
+        self.bm25().term_frequency_factor(times, f64::from(page.length) / self.query_words.mean_length)
+    }
+
     /// Returns the number of occurrences, weighted by zone.
     fn zone_weighted(&self, times: &[f64; 6]) -> f64 {
         let RankConfig { title, address, anchor, heading, emphasis, .. } = *self.config;
@@ -270,6 +279,12 @@ impl Ranker<'_> {
             found_weight += if is_there { found.weight * word.weight } else { 0.0 };
         }
         if total_weight > 0.0 { found_weight / total_weight } else { 0.0 }
+    }
+
+    /// Returns `true` if several words of the query, and all of them, are in the title: the query may name the page. A
+    /// single word names the tag of a listing as often as the listing.
+    fn has_title(&self, found: &[WordOccurrences<'_>]) -> bool {
+        self.query_words.words.len() > 1 && self.query_share(found, Zone::Title) >= 1.0 - 1e-9
     }
 
     fn title_part(&self, page: &Evidence, found: &[WordOccurrences<'_>]) -> f64 {

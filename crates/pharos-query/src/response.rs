@@ -123,6 +123,8 @@ pub struct QueryExplanation {
     pub weights: BTreeMap<&'static str, f64>,
     /// Number of candidates scored in the second stage.
     pub candidates: usize,
+    /// Words of the best results that count for the order, too, as index terms.
+    pub feedback: Vec<String>,
     /// Operators who hid matching pages, and the times. The URLs of these pages are visible on the desk only.
     pub hidden: Vec<CuratedBy>,
 }

@@ -3,6 +3,7 @@
 pub(crate) mod arrange;
 pub(crate) mod candidate_source;
 mod cosines;
+mod feedback;
 pub(crate) mod fold;
 pub(crate) mod retriever;
 mod scoring;

@@ -198,7 +198,7 @@ fn synonyms_find_more_pages_after_those_with_the_typed_word() {
     assert_eq!((found[0].as_str(), found.len()), ("typed", 3), "{found:?}");
     assert_eq!(curated.found("灯塔")[0], "han");
     assert_eq!(curated.found("\"lighthouse\""), ["typed"], "quoted words have no synonyms");
-    assert_eq!(curated.found("new york hotels"), ["york", "nyc"]);
+    assert_eq!(curated.found("new york hotels")[..2], ["york", "nyc"]);
     assert_eq!(curated.found("nyc"), ["nyc", "york"]);
     let explained = SearchRequest { explain: true, ..SearchRequest::new("new york hotels") };
     let hits = curated.search.run(&explained).unwrap().hits;

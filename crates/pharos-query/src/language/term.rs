@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(terms("\"Node.js")[0].phrase_terms(all).len(), 2);
         assert_eq!(
             terms("running")[0].to_query(all),
-            Query::Forms(vec![(1.0, "~run".into()), (0.25, "running".into())])
+            Query::Forms(vec![(1.0, "~run".into()), (0.5, "running".into())])
         );
     }
 

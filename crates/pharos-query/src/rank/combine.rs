@@ -2,12 +2,16 @@
 //!
 //! Every part is between 0 and 1, and the weights (k) sum to 1. With the sum, the default, no part contributes more
 //! than its weight, whatever manipulation it is subject to. With the product, each part multiplies all others; it
-//! exists for comparison. The score of a page that lacks words is multiplied by the share of the words that it has, the
-//! score of a listing by a constant.
+//! exists for comparison. The score of a page that lacks words is multiplied by a power of the share of the words that it
+//! has, the score of a listing by a constant.
 
 use pharos_core::config::{ScoreCombination, ScoreWeights};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+/// Exponent of the share of the words on a page that lacks some. These add nothing to the other parts, so the exponent is
+/// small: it keeps pages with all words ahead of others that are about equally good.
+const COVERAGE_EXPONENT: f64 = 0.3;
 
 /// The parts of the score of a page, each between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,6 +73,11 @@ impl ScoreParts {
         [words, near, title, links, home, clicks.unwrap_or_default(), fresh, other]
     }
 
+    /// Returns the factor for missing words.
+    fn coverage_factor(&self) -> f64 {
+        self.coverage.powf(COVERAGE_EXPONENT)
+    }
+
     /// Returns the score.
     pub(crate) fn score(&self, weights: &ScoreWeights, combine: ScoreCombination) -> f64 {
         let sum = |of: &[f64], by: &[f64]| of.iter().zip(by).map(|(value, k)| value * k).sum::<f64>();
@@ -84,7 +93,7 @@ impl ScoreParts {
                 words * links * self.clicks.unwrap_or(1.0)
             }
         };
-        score * self.coverage * self.listing + self.boost
+        score * self.coverage_factor() * self.listing + self.boost
     }
 
     /// Returns the contribution of each part.
@@ -94,7 +103,7 @@ impl ScoreParts {
             .filter(|(_, weight)| *weight > 0.0)
             .map(|((part, value), weight)| Contribution { part, value, weight, gives: value * weight })
             .collect();
-        let factors = [("missing words", self.coverage), ("listing", self.listing)];
+        let factors = [("missing words", self.coverage_factor()), ("listing", self.listing)];
         for (part, value) in factors.into_iter().filter(|(_, value)| *value < 1.0) {
             let lost = all.iter().map(|part| part.gives).sum::<f64>() * (value - 1.0);
             all.push(Contribution { part, value, weight: 1.0, gives: lost });

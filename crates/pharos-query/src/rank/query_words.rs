@@ -174,6 +174,17 @@ impl QueryWords {
         [self.pages, self.mean_length].into_iter().chain(with_word).collect()
     }
 
+    /// Returns the number of words that are not optional.
+    pub(crate) fn required(&self) -> usize {
+        self.words.iter().filter(|word| !word.is_optional).count()
+    }
+
+    /// Returns the mean weight of the words.
+    pub(crate) fn mean_weight(&self) -> f64 {
+        let sum: f64 = self.words.iter().map(|word| word.weight).sum();
+        sum / self.words.len().max(1) as f64
+    }
+
     /// Returns the AND/OR structure of the words in an expression.
     pub(crate) fn shape(&self, expression: &Expression) -> QueryShape {
         let words = |terms: &[QueryTerm]| {

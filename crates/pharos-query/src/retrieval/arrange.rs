@@ -3,7 +3,8 @@
 //! The results of a page are selected one after another, as in maximal marginal relevance (Carbonell & Goldstein 1998)
 //! and xQuAD (Santos, Macdonald & Ounis 2010), with the site as the only aspect: the score of a result is discounted by
 //! the number of results that its site already has on the page. Where one site has the good results, it keeps its
-//! places; where many sites are about equally good, each of them is shown.
+//! places; where many sites are about equally good, each of them is shown. A page is shared by the sites with good
+//! results, so each of a few sites has more places than each of many.
 
 use std::collections::VecDeque;
 
@@ -15,6 +16,9 @@ type HashMap<K, V> = std::collections::HashMap<K, V, FixedState>;
 
 /// Discount of a score for each result of the site beyond the number that a page may have anyway.
 const DISCOUNT: f32 = 0.85;
+
+/// Minimum score of the best result of a site, relative to the best of all, for the site to have a share of the places.
+const GOOD_SITE: f32 = 0.8;
 
 /// Minimum score of an indented result relative to the results that it moves ahead of.
 const MIN_INDENTED: f32 = 0.8;
@@ -48,7 +52,7 @@ struct SiteQueue {
 }
 
 /// Arranges results on pages of `size`, of which the first one has room for `first`. `results` are in rank order.
-/// `per_site` results of a site are not discounted; 0 keeps the rank order.
+/// `per_site` results of a site, or its share of the page if that is more, are not discounted; 0 keeps the rank order.
 ///
 /// No result is lost: results that other sites displace move to a later page.
 pub(crate) fn arrange(
@@ -69,6 +73,7 @@ pub(crate) fn arrange(
     if queues.len() < 2 || per_site == 0 {
         return (0..results.len()).map(|rank| PlacedResult { rank, indented: false, more: 0 }).collect();
     }
+    let free = per_site.max(size.div_ceil(good_sites(&queues, results)));
     let mut placed = Vec::with_capacity(results.len());
     let mut room = first;
     while placed.len() < results.len() {
@@ -76,7 +81,7 @@ pub(crate) fn arrange(
         queues.iter_mut().for_each(|queue| queue.places = 0);
         let mut page = Vec::with_capacity(page_size);
         while page.len() < page_size
-            && let Some(queue) = best_queue(&mut queues, results, per_site)
+            && let Some(queue) = best_queue(&mut queues, results, free)
             && let Some(rank) = queue.ranks.pop_front()
         {
             queue.places += usize::from(!results[rank].is_listing);
@@ -95,16 +100,24 @@ pub(crate) fn arrange(
     placed
 }
 
-/// Returns the site whose next result has the highest discounted score, and among equal ones the best rank.
+/// Returns the number of sites with good results; at least 1.
+fn good_sites(queues: &[SiteQueue], results: &[RankedResult]) -> usize {
+    let threshold = results.first().map_or(0.0, |best| best.score * GOOD_SITE);
+    let best_of = |queue: &SiteQueue| queue.ranks.front().map(|rank| results[*rank].score);
+    queues.iter().filter_map(best_of).filter(|score| *score >= threshold).count().max(1)
+}
+
+/// Returns the site whose next result has the highest discounted score, and among equal ones the best rank. `free` results
+/// of a site are not discounted.
 fn best_queue<'q>(
     queues: &'q mut [SiteQueue],
     results: &[RankedResult],
-    per_site: usize,
+    free: usize,
 ) -> Option<&'q mut SiteQueue> {
     let value = |queue: &SiteQueue| {
         let rank = *queue.ranks.front()?;
         let score = results[rank].score;
-        let discount = DISCOUNT.powi((queue.places + 1).saturating_sub(per_site) as i32);
+        let discount = DISCOUNT.powi((queue.places + 1).saturating_sub(free) as i32);
         Some((if score > 0.0 { score * discount } else { score / discount }, rank))
     };
     let valued = queues.iter_mut().filter_map(|queue| Some((value(queue)?, queue)));
@@ -181,6 +194,18 @@ mod tests {
     }
 
     #[test]
+    fn few_good_sites_share_the_places() {
+        let scores = [0.9, 0.89, 0.88, 0.87, 0.86, 0.85, 0.84];
+        assert_eq!(places_of("aaaabbb", &scores, 8), "a0 a1 a2 a3 b4 b5 b6", "four places each");
+        assert_eq!(places_of("aaabbcd", &scores, 4), "a0 >a1+1 b3 >b4 a2 c5 d6", "two each");
+        assert_eq!(
+            places_of("aaabcd", &[0.9, 0.89, 0.88, 0.4, 0.3, 0.2], 4),
+            "a0 a1 a2 b3 c4 d5",
+            "one is good"
+        );
+    }
+
+    #[test]
     fn a_result_does_not_move_far_ahead_by_indentation() {
         assert_eq!(places_of("abac", &[0.9, 0.8, 0.3, 0.2], 4), "a0 b1 a2 c3");
     }
@@ -188,7 +213,7 @@ mod tests {
     #[test]
     fn listings_take_no_place_of_their_site() {
         assert_eq!(places("aAAbab", 5), "a0 A1 A2 b3+1 a4 b5");
-        assert_eq!(places("aaabab", 5), "a0 a1 b3 >b5 a2+1 a4");
+        assert_eq!(places("aaabab", 5), "a0 a1 a2+1 b3 >b5 a4");
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub(crate) struct RankedResults {
     pub(crate) query_words: QueryWords,
     /// AND/OR structure of the query words.
     pub(crate) shape: QueryShape,
+    /// Words of the best results that count, too.
+    pub(crate) feedback: Vec<String>,
     /// Results of history, if they were recorded for the cache.
     pub(crate) history: Option<HistoryResults>,
 }
@@ -68,6 +70,7 @@ impl RankedResults {
             index_query: None,
             query_words: QueryWords::default(),
             shape: QueryShape::And(Vec::new()),
+            feedback: Vec::new(),
             history: None,
         }
     }

@@ -1,5 +1,6 @@
 //! Stage two of retrieval: scores the candidates by all features and keeps the best.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -73,28 +74,33 @@ impl Retriever<'_> {
         }
         found.scored = scored.len();
         if !partial.is_empty() {
-            self.drop_poor_matches(&mut scored, partial, found);
+            found.partial_total = self.drop_poor_matches(&mut scored, partial, &mut found.all);
         }
         source.record_best(&mut scored.iter().map(|scored| scored.candidate), self.query.max_results);
         found.results = keep_best(scored, self.query.max_results);
+        if kind == QueryKind::Ordinary && self.wants_feedback(&found.query_words) {
+            found.feedback = self.apply_feedback(&scorer.ranker, &mut found.results)?;
+            found.results.sort_unstable_by(by_score);
+        }
         Ok(())
     }
 
-    /// Drops pages that have too few of the words, compared with the page that has most of them.
+    /// Drops pages that have too few of the words, compared with the page that has most of them. Returns the number of
+    /// partial matches that remain.
     fn drop_poor_matches(
         &self,
         scored: &mut Vec<ScoredCandidate>,
         partial: &PageSet,
-        found: &mut RankedResults,
-    ) {
+        all: &mut Option<Vec<Candidate>>,
+    ) -> u64 {
         let most = scored.iter().map(|scored| scored.parts.coverage).fold(0.0, f64::max);
         scored.retain(|scored| scored.parts.coverage >= self.query.min_coverage * most);
         let kept: PageSet = scored.iter().map(|scored| scored.candidate.page).collect();
         let is_kept = |page: &PageId| !partial.contains(page) || kept.contains(page);
-        if let Some(all) = &mut found.all {
+        if let Some(all) = all {
             all.retain(|candidate| is_kept(&candidate.page));
         }
-        found.partial_total = kept.intersection(partial).count() as u64;
+        kept.intersection(partial).count() as u64
     }
 
     /// Adds home pages, if the query may name a site, and boosted pages, whatever their text score.
@@ -220,12 +226,14 @@ pub(super) fn narrowed(query: &Query, condition: Query) -> Query {
     Query::And(parts)
 }
 
+/// Orders the best first.
+fn by_score(a: &ScoredCandidate, b: &ScoredCandidate) -> Ordering {
+    let (a, b) = (&a.candidate, &b.candidate);
+    b.score.total_cmp(&a.score).then_with(|| a.page.cmp(&b.page))
+}
+
 /// Returns the best candidates in the order of their scores.
 fn keep_best(mut scored: Vec<ScoredCandidate>, max_results: usize) -> Vec<ScoredCandidate> {
-    let by_score = |a: &ScoredCandidate, b: &ScoredCandidate| {
-        let (a, b) = (&a.candidate, &b.candidate);
-        b.score.total_cmp(&a.score).then_with(|| a.page.cmp(&b.page))
-    };
     // Select the best first, so that only these are sorted.
     if scored.len() > max_results && max_results > 0 {
         scored.select_nth_unstable_by(max_results - 1, by_score);

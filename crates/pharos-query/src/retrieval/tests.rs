@@ -362,3 +362,35 @@ fn a_source_is_called_in_the_order_of_its_protocol() {
     assert_eq!(calls("lamp absent", best, "partial_matches"), "accepts, candidates 0, partial_matches");
     assert_eq!(calls("related:nowhere.example", best, ""), "", "nothing can be found");
 }
+
+/// The best pages for a long query share a word that the query lacks; a page with it outranks one without.
+#[test]
+fn words_of_the_best_results_count_for_long_queries() {
+    let long = "red lamp stands upon windy rocks";
+    let good = (1..=10).map(|nth| page(nth, "red lamp stands upon windy rocks with a fresnel lens"));
+    let others = [
+        page(11, "rocks, red lamp, upon a windy hill, stands of the grass"),
+        page(12, "rocks, red lamp, upon a windy hill, stands of the fresnel"),
+    ];
+    let filler = (13..60).map(|nth| page(nth, "grass and something else"));
+    let pages: Vec<IndexDocument> = good.chain(others).chain(filler).collect();
+    let explained = |feedback_words: usize, text: &str| {
+        let mut config = Config::default();
+        config.query.feedback_words = feedback_words;
+        let dir = tempfile::tempdir().unwrap();
+        let search = search(&dir, &pages, &config);
+        let options = ResultOptions { all: true, ..ResultOptions::default() };
+        let request = SearchRequest { explain: true, size: 20, options, ..SearchRequest::new(text) };
+        let answer = search.run(&request).unwrap();
+        let words = |url: &str| {
+            let hit = answer.hits.iter().find(|hit| hit.url.ends_with(url)).unwrap();
+            hit.explanation.as_ref().unwrap().parts.iter().find(|part| part.part == "words").unwrap().value
+        };
+        (words("/12") - words("/11"), answer.explanation.unwrap().feedback)
+    };
+    let (without, none) = explained(0, long);
+    let (with, words) = explained(5, long);
+    assert!(none.is_empty() && words.iter().any(|word| word.contains("fresnel")), "{words:?}");
+    assert!(with > without + 0.01, "{with} {without}");
+    assert!(explained(5, "red lamp").1.is_empty(), "short queries name what they want");
+}

@@ -123,13 +123,17 @@ fn explain_query(
     answer: &SearchResponse,
     explanation: &QueryExplanation,
 ) -> io::Result<()> {
-    let QueryExplanation { kind, executed: asked, model, combine, weights, candidates, hidden } = explanation;
+    let QueryExplanation { kind, executed: asked, model, combine, weights, candidates, feedback, hidden } =
+        explanation;
     writeln!(out, "parsed:     {}", console::printable(&answer.understood))?;
     writeln!(out, "executed:   {}", console::printable(asked))?;
     let weights: Vec<String> =
         weights.iter().filter(|(_, k)| **k > 0.0).map(|(part, k)| format!("{part} {k}")).collect();
     writeln!(out, "kind:       {kind:?}; {model}, {combine}; {}", weights.join(", "))?;
     writeln!(out, "scored:     {candidates} of {} pages, generation {}", answer.total, answer.generation)?;
+    if !feedback.is_empty() {
+        writeln!(out, "feedback:   {}", console::printable(&feedback.join(" ")))?;
+    }
     for hidden in hidden {
         writeln!(out, "hidden by {}", curated_by(hidden))?;
     }
