@@ -71,7 +71,7 @@ fn pins_hides_and_notices_take_effect_everywhere_without_a_restart() {
     agree(&folder, &address, "oil", &[]);
     curate(&["hide", &lamp, "--query", "lamp", "--until", "2100-01-01"]);
     agree(&folder, &address, "lamp", &["tea"]);
-    agree(&folder, &address, "in the tower lamp", &["lamp"]);
+    agree(&folder, &address, "in the tower lamp", &["lamp", "pharos"]);
     curate(&["notice", "lamp", "Closed <today>", "--link", "https://a.example/hours"]);
     agree(&folder, &address, "lamp", &["tea"]);
     // The results are the same as before, so that agreement says nothing about the notice.
