@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Evaluate searches on documentation packages of Debian, beside BM25 over the same pages.
 
-usage: documentation.py PHAROS [--folder DIR] [--judged DIR] [--queries N]
+usage: documentation.py PHAROS [--folder DIR] [--judged DIR] [--queries N] [--margin M]
 
 PHAROS is a release binary. Downloads the packages with apt-get, imports their HTML pages as eight sites (12,600 pages, English and
 Chinese), builds the index, and prints three tables:
@@ -9,6 +9,7 @@ Chinese), builds the index, and prints three tables:
   BM25         the same for BM25 (k1 1.2, b 0.75) over title x 3 + body + anchors, any word, words of Pharos's export
   known items  `pharos eval search` with N queries of each kind (default 200)
 DIR (--folder) keeps packages and data directory for another run; an existing data directory in it is used as it is.
+With --margin, the exit code is 1 unless the mean nDCG@5 is at least M above that of BM25.
 """
 
 import argparse
@@ -112,6 +113,7 @@ def main():
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--judged", type=Path, default=ROOT / "tests/documentation")
     parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--margin", type=float)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         evaluate(given, (given.folder or Path(temporary)).absolute())
@@ -152,6 +154,9 @@ def evaluate(given, folder):
         print(f"{lang:8} {len(pairs):8} {means[0]:8.3f} {means[1]:8.3f}")
     print(flush=True)
     run(*pharos, "eval", "search", "--queries", given.queries)
+    ours, theirs = (sum(column) / len(rows["all"]) for column in zip(*rows["all"]))
+    if given.margin is not None and ours < theirs + given.margin:
+        raise SystemExit(f"documentation: nDCG@5 is {ours:.3f}, less than {given.margin} above {theirs:.3f}")
 
 
 if __name__ == "__main__":

@@ -71,6 +71,8 @@ STEPS = [
          cargo("check --manifest-path fuzz/Cargo.toml --bins --all-features --locked"), is_long=True),
     Step("bench", "cargo", "the benchmarks compile",
          cargo("check --manifest-path bench/Cargo.toml --workspace --all-targets --locked"), is_long=True),
+    Step("search", "program", "judged queries on documentation packages of Debian, beside BM25",
+         ("python3", "bench/documentation.py", PROGRAM, "--margin", "0.05"), needs=("build",), is_long=True),
     Step("docs", "program", "API documentation; warnings are errors", cargo("doc --workspace --no-deps --locked"),
          environment={"RUSTDOCFLAGS": "-D warnings"}),
     Step("pages", "program", "every kind of page is valid HTML (html-validate)",

@@ -105,7 +105,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(["setup", "build", "pages"], self.names(steps.select(["pages"], False)))
         self.assertEqual(["fuzz"], self.names(steps.select(["fuzz"], False)))
         usual, long = self.names(steps.select([], False)), self.names(steps.select([], True))
-        self.assertEqual({"fuzz", "bench"}, set(long) - set(usual))
+        self.assertEqual({"fuzz", "bench", "search"}, set(long) - set(usual))
 
     def test_lanes_run_side_by_side(self):
         waiting = steps.select(["golden", "tests", "docs", "pages"], False)
