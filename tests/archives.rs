@@ -311,6 +311,8 @@ fn a_feed_adds_modifies_and_deletes() {
     let output = desk.on("data", &["load", "bad.jsonl"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", describe(&output));
     assert!(String::from_utf8_lossy(&output.stderr).contains("line 1"), "{}", describe(&output));
+    let summary = String::from_utf8_lossy(&output.stdout);
+    assert!(summary.starts_with("2 lines: 1 page loaded, 0 duplicates, "), "{summary}");
     assert_eq!(desk.finds("data", "bridge"), ["http://example.org/c"]);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::common::{Rig, Running, long, stores, succeed};
+use crate::common::{Rig, Running, get, long, stores, succeed};
 use pharos_core::config::Config;
 use pharos_query::{QueryProcessor, ResultOptions, SearchRequest};
 use pharos_testweb::{ServeOptions, WebSpec};
@@ -123,4 +123,26 @@ fn limits_are_kept() {
     for url in rig.stored().keys() {
         assert!(truth.page(url).unwrap().depth.unwrap() <= 1, "{url}");
     }
+}
+
+/// Icons are stored like pages, and are neither results nor problems.
+#[test]
+fn icons_of_sites_are_fetched_once_and_shown_beside_results() {
+    let spec = WebSpec { seed: 7, hosts: 2, pages: 10, ..WebSpec::default() };
+    let rig = Rig::new(spec, ServeOptions::default());
+    succeed(rig.crawl("crawl").env("PHAROS_CRAWL_ICONS", "true"));
+    let requests = rig.server.log();
+    let icons = requests.iter().filter(|request| &*request.path == "/favicon.ico").count();
+    assert!((1..=2).contains(&icons), "one request for each site that permits it, not {icons}");
+    succeed(&mut rig.pharos(&["rebuild"]));
+    succeed(&mut rig.pharos(&["doctor"]));
+    let mut serve = rig.pharos(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut serve = Running::start(serve.env("PHAROS_CRAWL_ICONS", "true"));
+    let address = serve.address();
+    let (_, html) = get(&address, "/search?q=the%20OR%20%E7%9A%84&size=50");
+    let paths: Vec<&str> = html.split("src=\"").filter(|rest| rest.starts_with("/icon/")).collect();
+    assert!(!paths.is_empty(), "{html}");
+    let shown = paths.iter().map(|rest| get(&address, rest.split('"').next().unwrap()));
+    assert!(shown.into_iter().any(|(status, icon)| status == 200 && icon.starts_with("\0\0\u{1}\0")));
+    assert!(!html.contains("favicon.ico"), "an icon is no result: {html}");
 }

@@ -5,8 +5,10 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,6 +86,20 @@ def unit_problems(text, help_of, packaged):
     return errors
 
 
+def systemd_problems(text):
+    """Return what `systemd-analyze verify` reports about a unit, nothing where systemd is not installed."""
+    analyse = shutil.which("systemd-analyze")
+    if not analyse:
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        unit = Path(folder) / "pharos-check.service"
+        # The program is not installed here; any other one takes its place.
+        unit.write_text(text.replace("/usr/bin/pharos", os.path.realpath(sys.executable)), encoding="utf-8")
+        done = subprocess.run([analyse, "verify", "--man=no", unit], capture_output=True, text=True, check=False)
+    # Complaints about units of the machine do not count.
+    return [line for line in done.stderr.splitlines() if unit.name in line]
+
+
 def image_problems(text, port, help_of):
     """Check the port and the commands of an image."""
     errors = []
@@ -152,6 +168,7 @@ def main():
     packaged = packaged_paths(files["packaging/deb/build"])
     name = "packaging/systemd/pharos.service"
     report(name, unit_problems(files[name], binary.help, packaged))
+    report(name, systemd_problems(files[name]))
     name = "packaging/docker/Dockerfile"
     report(name, image_problems(files[name], port, binary.help))
     name = "packaging/docker/compose.yaml"

@@ -1,5 +1,6 @@
 """Unit tests of the tools: `python3 -m unittest discover tools`."""
 
+import shutil
 import sys
 import tempfile
 import unittest
@@ -157,6 +158,12 @@ class Packaging(unittest.TestCase):
         self.assertEqual(1, len(errors("ExecStart=/usr/local/bin/pharos up\n")))
         self.assertEqual(1, len(errors("EnvironmentFile=-/etc/pharos/env\n")))
         self.assertEqual(1, len(errors("ExecStart=/usr/bin/pharos up --seed x\n")))
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd is not installed")
+    def test_systemd_knows_every_directive(self):
+        unit = "[Service]\nExecStart=/usr/bin/pharos up\n"
+        self.assertEqual([], packaged.systemd_problems(unit))
+        self.assertEqual(1, len(packaged.systemd_problems(unit + "ProtectSytem=strict\n")))
 
     def test_images(self):
         def errors(port, command):

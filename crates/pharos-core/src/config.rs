@@ -52,6 +52,8 @@ pub fn takes_effect(key: &str) -> TakesEffect {
         | "crawl.alpha" | "crawl.beta" | "crawl.alternate" | "crawl.queue_ratio" | "crawl.seen_memory" => {
             TakesEffect::NextCrawl
         }
+        // The result page shows icons from the next start on.
+        "crawl.icons" => TakesEffect::NextStart,
         "engine.disk_floor" | "index.build_every" | "index.build_at" | "index.latest_share"
         | "index.first_build" => TakesEffect::AtOnce,
         _ if ["crawl.", "refresh.", "rank.", "backup.", "alerts."]
@@ -176,6 +178,9 @@ settings! {
         parent_directories: bool = false,
         /// Read the sitemaps that sites provide.
         sitemaps: bool = true,
+        /// Fetch the icon of each site (/favicon.ico) and show it beside its results; Pharos serves it, so that users
+        /// send no request to the site.
+        icons: bool = false,
         /// Fetch from these IP networks only, such as 162.105.0.0/16; an empty list allows all.
         allow_addresses: Vec<String> = Vec::new(),
         /// Never fetch from these IP networks, such as 162.105.0.0/16.

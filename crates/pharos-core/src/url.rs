@@ -190,8 +190,17 @@ impl PageUrl {
 
     /// Returns the URL of `/robots.txt` on the same server.
     pub fn robots_txt(&self) -> PageUrl {
+        self.on_same_server("/robots.txt")
+    }
+
+    /// Returns the URL of the icon of the same server, `/favicon.ico`.
+    pub fn site_icon(&self) -> PageUrl {
+        self.on_same_server("/favicon.ico")
+    }
+
+    fn on_same_server(&self, path: &str) -> PageUrl {
         let mut url = self.0.clone();
-        url.set_path("/robots.txt");
+        url.set_path(path);
         url.set_query(None);
         PageUrl(url)
     }
@@ -403,6 +412,10 @@ mod tests {
         assert_eq!(
             PageUrl::parse("https://a.b:444/x?y").unwrap().robots_txt().as_str(),
             "https://a.b:444/robots.txt"
+        );
+        assert_eq!(
+            PageUrl::parse("https://a.b:444/x?y").unwrap().site_icon().as_str(),
+            "https://a.b:444/favicon.ico"
         );
     }
 

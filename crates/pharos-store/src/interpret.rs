@@ -25,7 +25,9 @@ use pharos_core::config::CrawlConfig;
 use pharos_core::{Link, PageId, PageObject, PageUrl, SiteName, Timestamp};
 
 pub use self::discovery::redirect_target;
-use self::discovery::{PageWeights, discover_links, redirect_change, seed_change, sitemap_changes};
+use self::discovery::{
+    PageWeights, discover_links, icon_change, redirect_change, seed_change, sitemap_changes,
+};
 pub use self::outcome::RecordOutcome;
 use self::page_list::{AdmittedList, PageList, admit_list};
 use self::refresh::RefreshClass;
@@ -234,6 +236,7 @@ fn robots_changes(
                 return Vec::new();
             };
             let mut changes = sitemap_changes(scope, config, record, &state);
+            changes.extend(icon_change(scope, config, record, &state));
             let is_unreachable = state == RobotsState::Unreachable;
             changes.push(change(state, is_unreachable.then(|| unreachable_reason(response))));
             changes
@@ -260,7 +263,9 @@ fn response_changes(
     let summary = summary.unwrap_or(&nothing);
     let weights = PageWeights::for_page(config, scope, record, summary);
     let mut discovered = Vec::new();
-    if let Some(target) = redirect_target(&record.url, response) {
+    // An icon elsewhere is not recognised as one, and would be taken for a page.
+    let target = redirect_target(&record.url, response).filter(|_| record.kind != RecordKind::Icon);
+    if let Some(target) = target {
         discovered.extend(redirect_change(scope, record, target));
     }
     let shortest = config.refresh_at_most_every;
@@ -430,6 +435,28 @@ mod tests {
         assert_eq!(state(robots(RecordContent::Event(failed))), RobotsState::Unreachable);
         assert_eq!(robots(response(301, &[("Location", "http://b.example/robots.txt")], "")), []);
         assert_eq!(robots(RecordContent::Event(LibraryEvent::Refused { reason: "x".into() })), []);
+    }
+
+    #[test]
+    fn the_icon_of_a_site_is_found_with_its_robots_txt_if_it_is_wanted() {
+        let config = CrawlConfig { icons: true, ..CrawlConfig::default() };
+        let found = |config: &CrawlConfig, scope: &mut CrawlScope, status, path: &str, location: &str| {
+            let content = response(status, &[("Location", location)], "");
+            let record = stored(&format!("http://a.example{path}"), 0, 0, content);
+            targets(&interpret(scope, config, &record, None).catalog)
+        };
+        for status in [200, 404] {
+            let icon = found(&config, &mut scope(), status, "/robots.txt", "");
+            assert_eq!(icon, ["found http://a.example/favicon.ico 1 0"], "{status}");
+        }
+        assert!(found(&config, &mut scope(), 503, "/robots.txt", "").is_empty(), "nothing may be fetched");
+        assert!(found(&CrawlConfig::default(), &mut scope(), 200, "/robots.txt", "").is_empty());
+        let exclude = vec!["*.ico".into()];
+        let mut excluding = CrawlScope::new(CrawlRules { exclude, ..rules() });
+        excluding.add_site(url("http://a.example/").site());
+        assert!(found(&config, &mut excluding, 200, "/robots.txt", "").is_empty(), "a rule forbids it");
+        assert!(found(&config, &mut scope(), 301, "/favicon.ico", "/logo.png").is_empty());
+        assert_eq!(found(&config, &mut scope(), 301, "/a", "/b"), ["seed http://a.example/b 1"]);
     }
 
     #[test]

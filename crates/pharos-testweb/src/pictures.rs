@@ -45,6 +45,36 @@ pub(crate) fn draw(name: &str) -> String {
     svg
 }
 
+/// Returns an icon in the ICO format: a disc of 16 by 16 pixels, in a colour that depends on the name.
+pub(crate) fn draw_icon(name: &str) -> Vec<u8> {
+    const SIZE: usize = 16;
+    const HEADER: usize = 40;
+    // Four bytes per pixel, and a row of the mask in four bytes.
+    const PIXELS: usize = SIZE * SIZE * 4;
+    const MASK: usize = SIZE * 4;
+    let mut rng = Rng::from_parts(&[hash_text(name)]);
+    let colour = [rng.between(40, 220) as u8, rng.between(40, 220) as u8, rng.between(40, 220) as u8];
+    let mut icon = Vec::with_capacity(22 + HEADER + PIXELS + MASK);
+    // One picture, its size, 1 plane, 32 bits per pixel, and its place in the file.
+    icon.extend([0, 0, 1, 0, 1, 0, SIZE as u8, SIZE as u8, 0, 0, 1, 0, 32, 0]);
+    icon.extend(((HEADER + PIXELS + MASK) as u32).to_le_bytes());
+    icon.extend(22u32.to_le_bytes());
+    // Header of a bitmap; its height counts picture and mask.
+    for field in [HEADER as u32, SIZE as u32, 2 * SIZE as u32, 1 | 32 << 16, 0, PIXELS as u32, 0, 0, 0, 0] {
+        icon.extend(field.to_le_bytes());
+    }
+    for y in 0..SIZE {
+        for x in 0..SIZE {
+            // Twice the distance from the centre.
+            let (dx, dy) = (2 * x as i64 - 15, 2 * y as i64 - 15);
+            let alpha = if dx * dx + dy * dy <= 15 * 15 { 255 } else { 0 };
+            icon.extend([colour[0], colour[1], colour[2], alpha]);
+        }
+    }
+    icon.extend([0; MASK]);
+    icon
+}
+
 fn motif(name: &str, rng: &mut Rng, svg: &mut String) {
     // Far enough from the left edge for the beam of the lighthouse.
     let x = rng.between(160, 330);
@@ -122,5 +152,13 @@ mod tests {
                 assert!(draw(&name).ends_with("</svg>"));
             }
         }
+    }
+
+    #[test]
+    fn an_icon_is_as_long_as_it_declares() {
+        let icon = draw_icon("a.test");
+        let length = u32::from_le_bytes(icon[14..18].try_into().unwrap()) as usize;
+        assert_eq!((&icon[..4], icon.len()), (&[0, 0, 1, 0][..], 22 + length));
+        assert_ne!(icon, draw_icon("b.test"));
     }
 }

@@ -12,3 +12,4 @@ pub(crate) mod hot;
 pub(crate) mod paging;
 pub(crate) mod privacy;
 pub(crate) mod results;
+pub(crate) mod site_icon;

@@ -446,7 +446,14 @@ mod tests {
         let files = tempfile::tempdir().unwrap();
         let rubbish = files.path().join("rubbish.pem");
         std::fs::write(&rubbish, "rubbish").unwrap();
+        let [one, other] = ["one", "other"].map(|name| {
+            let made = rcgen::generate_simple_self_signed([name.to_string()]).unwrap();
+            let file = files.path().join(name);
+            std::fs::write(&file, made.cert.pem() + &made.signing_key.serialize_pem()).unwrap();
+            file.display().to_string()
+        });
         for (certificate, key, said) in [
+            (one, other, "other does not belong to the certificate"),
             (rubbish.display().to_string(), rubbish.display().to_string(), "rubbish.pem"),
             (files.path().join("none.pem").display().to_string(), rubbish.display().to_string(), "none.pem"),
             (rubbish.display().to_string(), String::new(), "web.key"),

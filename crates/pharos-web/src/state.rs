@@ -9,6 +9,7 @@ pub(crate) mod page_status;
 pub(crate) mod renderer;
 mod service;
 pub(crate) mod settings;
+pub(crate) mod site_icons;
 pub(crate) mod submission;
 
 use std::io;
@@ -25,6 +26,7 @@ use tokio::sync::{oneshot, watch};
 use self::renderer::ViewRenderer;
 pub use self::service::Service;
 pub(crate) use self::service::ServiceError;
+use self::site_icons::SiteIcons;
 use crate::admin::Desk;
 use crate::api;
 use crate::server::metrics::{Metrics, QUERY_SECONDS, SHED, STAGE_SECONDS, SUGGEST_SECONDS};
@@ -46,6 +48,7 @@ struct AppStateInner {
     /// Worker threads for blocking and CPU-bound work.
     pool: WorkerPool,
     renderer: ViewRenderer,
+    icons: SiteIcons,
     api: api::ApiState,
     desk: Arc<Desk>,
     response_budget: Arc<ResponseBudget>,
@@ -66,6 +69,7 @@ impl AppState {
             request_limits: RequestLimits::from_config(&service.config.web),
             api: api::ApiState::new(&service.config, &service.data),
             renderer: ViewRenderer::start(&service.config.web)?,
+            icons: SiteIcons::default(),
             desk,
             pool,
             service,

@@ -22,6 +22,9 @@ use crate::politeness::site_monitor::{CompletedRequest, ServerHealth};
 /// Maximum number of redirects followed for a robots.txt (RFC 9309 §2.3.1.2: at least five).
 const ROBOTS_REDIRECTS: u32 = 5;
 
+/// Maximum size of an icon in bytes. A longer one is truncated and not shown.
+const ICON_LIMIT: usize = 64 << 10;
+
 /// Executes fetch tasks; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct FetchWorker {
@@ -103,10 +106,13 @@ impl FetchWorker {
         let response = match &task {
             FetchTask::Page(page) => {
                 let validators = Some(&page.validators).filter(|v| page.visited && !v.is_empty());
-                // Sitemaps are read whatever media types are configured.
-                let types = Some(self.config.types.as_slice())
-                    .filter(|_| RecordKind::of_url(&page.url) != RecordKind::Sitemap);
-                self.fetcher.fetch(FetchRequest { validators, types, ..FetchRequest::new(&page.url) }).await
+                let kind = RecordKind::of_url(&page.url);
+                // Sitemaps and icons are read whatever media types are configured.
+                let has_type_limit = !matches!(kind, RecordKind::Sitemap | RecordKind::Icon);
+                let types = has_type_limit.then_some(self.config.types.as_slice());
+                let body_limit = (kind == RecordKind::Icon).then_some(ICON_LIMIT);
+                let request = FetchRequest { validators, types, body_limit, ..FetchRequest::new(&page.url) };
+                self.fetcher.fetch(request).await
             }
             FetchTask::Robots(robots) => {
                 let request =

@@ -20,7 +20,7 @@ use pharos_store::interpret::PageSummary;
 use pharos_store::interpret::page_list::PageList;
 use pharos_store::interpret::refresh::RefreshClass;
 use pharos_store::interpret::status::is_success;
-use pharos_store::{Library, RawResponse, RecordContent, StoredRecord};
+use pharos_store::{Library, RawResponse, RecordContent, RecordKind, StoredRecord};
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -112,6 +112,9 @@ fn summarise(
     extractor: &Extractor,
     depth: AnalysisDepth,
 ) -> AnalysedPage {
+    if stored.record.kind == RecordKind::Icon {
+        return summarise_icon(stored, body);
+    }
     if let Some(feed) = feed(&stored.record.url, response, body) {
         return summarise_feed(stored, feed, body);
     }
@@ -166,6 +169,14 @@ fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> AnalysedPag
     let (class, digest) = (RefreshClass::Feed, xxh3_64(body));
     let (links, list) = (Vec::new(), Some(list));
     let summary = PageSummary { page, links, list, class, digest, text: digest, quarantine: None };
+    AnalysedPage { summary, sketch: None, signature: None }
+}
+
+/// Summarises the icon of a site: it is shown beside results, and not searchable itself.
+fn summarise_icon(stored: &StoredRecord, body: &[u8]) -> AnalysedPage {
+    let url = stored.record.url.to_string();
+    let page = PageObject { url, robots: "noindex".into(), ..PageObject::default() };
+    let summary = PageSummary { page, digest: xxh3_64(body), ..PageSummary::default() };
     AnalysedPage { summary, sketch: None, signature: None }
 }
 
@@ -293,6 +304,9 @@ mod tests {
         assert_eq!(tagged("noindex, max-snippet:9"), gone);
         assert_eq!(tagged("otherbot: noindex"), IndexEffect::Replace);
         assert_eq!(effect(stored("/robots.txt", 200, &[], "User-agent: *")), IndexEffect::Keep);
+        let icon = stored("/favicon.ico", 200, &[("Content-Type", "text/html")], PAGE);
+        let removed = IndexEffect::Remove(RemovedPages::Page(icon.record.url.id()));
+        assert_eq!(effect(icon), removed, "whatever it contains");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::{
     CLOCK_TOLERANCE, CatalogChange, DiscoveredLink, PageDetails, PageProblem, PageState, Removal,
     ResponseSummary, Validators, VisitOutcome,
 };
+use crate::RecordKind;
 use crate::interpret::refresh::{RefreshPlan, RefreshState, SettledVisit};
 use crate::interpret::status::{StatusMeaning, is_success};
 
@@ -100,10 +101,15 @@ pub(super) fn apply_change(
             effect
         }
         CatalogChange::Found(link) => apply_link(page, link),
-        CatalogChange::Visited { at, outcome, next_due, .. } => {
+        CatalogChange::Visited { url, at, outcome, next_due } => {
             let page = page.get_or_insert_with(|| PageEntry::without_link(*at));
             page.visits = page.visits.saturating_add(u32::from(new_version));
             page.apply_visit(*at, outcome, *next_due, new_version, plan);
+            // Many sites have no icon, which is no problem.
+            let is_response = matches!(outcome, VisitOutcome::Responded(_));
+            if is_response && RecordKind::of_url(url) == RecordKind::Icon {
+                (page.problem, page.reason) = (None, None);
+            }
             ChangeEffect::default()
         }
         CatalogChange::Deleted { at, .. } => {

@@ -166,6 +166,19 @@ pub(super) fn sitemap_changes(
         .collect()
 }
 
+/// Returns the change for the icon of a server that may be crawled, if icons are wanted.
+pub(super) fn icon_change(
+    scope: &CrawlScope,
+    config: &CrawlConfig,
+    record: &LibraryRecord,
+    state: &RobotsState,
+) -> Option<CatalogChange> {
+    let is_wanted = config.icons && *state != RobotsState::Unreachable;
+    let url = scope.canonical(record.url.site_icon());
+    (is_wanted && scope.admits_known(&url).is_ok())
+        .then(|| CatalogChange::Found(DiscoveredLink::new(url, 1, record.at)))
+}
+
 /// Returns the change of a seed, or `None` if its URL cannot be a page.
 pub(super) fn seed_change(
     scope: &mut CrawlScope,

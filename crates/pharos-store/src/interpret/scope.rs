@@ -246,7 +246,7 @@ impl CrawlScope {
 pub fn check_page_url(url: &PageUrl) -> Result<(), ScopeRefusal> {
     match RecordKind::of_url(url) {
         RecordKind::Robots => Err(ScopeRefusal::RobotsTxt),
-        RecordKind::Page | RecordKind::Sitemap | RecordKind::Event => Ok(()),
+        RecordKind::Page | RecordKind::Sitemap | RecordKind::Icon | RecordKind::Event => Ok(()),
     }
 }
 

@@ -18,6 +18,8 @@ pub enum RecordKind {
     /// A visit of a page that is named like a sitemap. Only the choice of media types depends on the name: the content
     /// decides whether it is read as a sitemap.
     Sitemap,
+    /// A visit of the icon of a site, which is never searchable.
+    Icon,
     /// An event without a visit, such as an operator's decision.
     Event,
 }
@@ -32,6 +34,7 @@ impl RecordKind {
         };
         match path {
             "/robots.txt" => Self::Robots,
+            "/favicon.ico" => Self::Icon,
             _ if is_named_sitemap() => Self::Sitemap,
             _ => Self::Page,
         }
@@ -48,9 +51,9 @@ impl RecordKind {
         }
     }
 
-    /// Returns `true` for a visit of a page, whatever its name.
+    /// Returns `true` for a visit of a page, whatever its name. Icons are scheduled and stored like pages.
     pub fn is_page(self) -> bool {
-        matches!(self, Self::Page | Self::Sitemap)
+        matches!(self, Self::Page | Self::Sitemap | Self::Icon)
     }
 }
 

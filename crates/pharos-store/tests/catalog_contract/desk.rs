@@ -436,3 +436,17 @@ pub(crate) fn any_page_can_be_a_fetch_task(path: &Path, open: Open<'_>) {
     }
     assert!(given("/waiting").is_some_and(|page| page.depth == 3));
 }
+
+/// Many sites have no icon.
+pub(crate) fn a_missing_icon_is_no_problem(path: &Path, open: Open<'_>) {
+    let catalog = open(path);
+    let changes = [
+        visit(url("/favicon.ico"), 10, answer(404, 1)),
+        visit(url("/x"), 10, answer(404, 2)),
+        visit(at_site("a.example", "/favicon.ico"), 20, refusal("robots.txt: /")),
+    ];
+    catalog.apply(&changes, &position(3).into()).unwrap();
+    let all = PageFailureQuery { limit: 10, ..PageFailureQuery::default() };
+    let listed: Vec<_> = catalog.failures(&all).unwrap().into_iter().map(|failure| failure.url).collect();
+    assert_eq!(listed, [at_site("a.example", "/favicon.ico"), url("/x")]);
+}

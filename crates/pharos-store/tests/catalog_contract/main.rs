@@ -23,9 +23,10 @@ use pharos_store::catalog::{
 };
 
 use desk::{
-    a_seed_that_leads_nowhere_is_a_problem, any_page_can_be_a_fetch_task, error_responses_are_problems,
-    failures_are_paged_to_the_end, failures_come_newest_first, pages_under_the_other_scheme_do_not_wait,
-    quarantined_pages_are_stored_and_listed, sites_are_filtered_and_sorted,
+    a_missing_icon_is_no_problem, a_seed_that_leads_nowhere_is_a_problem, any_page_can_be_a_fetch_task,
+    error_responses_are_problems, failures_are_paged_to_the_end, failures_come_newest_first,
+    pages_under_the_other_scheme_do_not_wait, quarantined_pages_are_stored_and_listed,
+    sites_are_filtered_and_sorted,
 };
 use everything::everything;
 use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_order};
@@ -91,6 +92,7 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         any_page_can_be_a_fetch_task,
         quarantined_pages_are_stored_and_listed,
         error_responses_are_problems,
+        a_missing_icon_is_no_problem,
         a_seed_that_leads_nowhere_is_a_problem,
         a_page_can_be_recrawled,
         a_site_can_be_recrawled,

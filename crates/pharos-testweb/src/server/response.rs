@@ -24,7 +24,7 @@ pub(super) fn respond(
     headers: &HeaderMap,
 ) -> PageResponse {
     if method != Method::GET && method != Method::HEAD {
-        return plain(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET and HEAD\n".into());
+        return plain(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET and HEAD\n");
     }
     match shared.web.page_at(host, path) {
         Some(page) => respond_page(shared, page, headers),
@@ -51,7 +51,7 @@ fn respond_page(shared: &ServerState, number: PageNo, headers: &HeaderMap) -> Pa
         let mut response = plain(
             StatusCode::from_u16(status).unwrap_or(StatusCode::FOUND),
             "text/html",
-            "<html><body><p>moved</p></body></html>\n".into(),
+            "<html><body><p>moved</p></body></html>\n",
         );
         if let Ok(location) = HeaderValue::from_str(&location) {
             response.headers_mut().insert(header::LOCATION, location);
@@ -143,11 +143,12 @@ fn accepts_gzip(accepted: &HeaderValue) -> bool {
     })
 }
 
-/// Serves robots.txt, style sheet and pictures.
+/// Serves robots.txt, icon, style sheet and pictures.
 fn respond_other(shared: &ServerState, host: u32, path: &str) -> PageResponse {
     let host = &shared.web.hosts[host as usize];
     match (path, &host.rules) {
         ("/robots.txt", Some(rules)) => plain(StatusCode::OK, "text/plain", rules.text()),
+        ("/favicon.ico", _) => plain(StatusCode::OK, "image/x-icon", pictures::draw_icon(&host.name)),
         ("/style.css", _) => plain(StatusCode::OK, "text/css", style(host)),
         _ => match path.strip_prefix("/pictures/").and_then(|name| name.strip_suffix(".svg")) {
             Some(name) => plain(StatusCode::OK, "image/svg+xml", pictures::draw(name)),
@@ -158,19 +159,19 @@ fn respond_other(shared: &ServerState, host: u32, path: &str) -> PageResponse {
 
 /// Returns the response for an unknown host.
 pub(super) fn no_such_host() -> PageResponse {
-    plain(StatusCode::MISDIRECTED_REQUEST, "text/plain", "no such host on this web\n".into())
+    plain(StatusCode::MISDIRECTED_REQUEST, "text/plain", "no such host on this web\n")
 }
 
 fn absent(status: StatusCode) -> PageResponse {
     plain(
         status,
         "text/html",
-        "<html><head><title>Not here</title></head><body><p>Not here.</p></body></html>\n".into(),
+        "<html><head><title>Not here</title></head><body><p>Not here.</p></body></html>\n",
     )
 }
 
-fn plain(status: StatusCode, content_type: &'static str, body: String) -> PageResponse {
-    let mut response = Response::new(Full::new(Bytes::from(body)));
+fn plain(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> PageResponse {
+    let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     response

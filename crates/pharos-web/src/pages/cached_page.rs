@@ -109,7 +109,7 @@ fn requested_time(visitor: &Visitor) -> Option<&str> {
 }
 
 /// Parses an id only in its canonical form, so that a page has one URL.
-fn page_id(text: &str) -> Option<PageId> {
+pub(super) fn page_id(text: &str) -> Option<PageId> {
     let id: PageId = text.parse().ok()?;
     (id.to_string() == text).then_some(id)
 }

@@ -134,12 +134,14 @@ impl ResultsPage {
         let at_most = || last_page(answer.matches(), size, config.query.max_results);
         let last = answer.last_page.unwrap_or_else(at_most);
         let exact = answer.exact_query.as_deref();
+        let hit = |hit| {
+            let view = HitView::new(hit, exact, params, visitor.lang);
+            if config.crawl.icons { view.with_icon() } else { view }
+        };
         let outcome = if searchable == 0 {
             ResultsOutcome::EmptyIndex
         } else if !answer.hits.is_empty() {
-            ResultsOutcome::Hits(
-                answer.hits.iter().map(|hit| HitView::new(hit, exact, params, visitor.lang)).collect(),
-            )
+            ResultsOutcome::Hits(answer.hits.iter().map(hit).collect())
         } else if answer.matches() > 0 {
             ResultsOutcome::BeyondLastPage(BeyondLastPage {
                 title: fill(messages.beyond_title, &[&grouped(page as u64)]),

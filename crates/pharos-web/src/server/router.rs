@@ -18,7 +18,9 @@ use tower_http::timeout::TimeoutLayer;
 use super::{
     access_log, client_address, compression, health, metrics, rate_limit, response_budget, security_headers,
 };
-use crate::pages::{assets, bot, cached_page, clean_view, error_page, help, home, hot, privacy, results};
+use crate::pages::{
+    assets, bot, cached_page, clean_view, error_page, help, home, hot, privacy, results, site_icon,
+};
 use crate::state::{AppState, Service};
 use crate::{admin, api};
 
@@ -47,6 +49,7 @@ fn routes() -> Router<AppState> {
         .route("/snapshot/{id}", get(cached_page::banner))
         .route("/snapshot/{id}/content", get(cached_page::content))
         .route("/clean", get(clean_view::clean_view))
+        .route("/icon/{id}", get(site_icon::site_icon))
         .route("/hot", get(hot::hot))
         .route("/help", get(help::help))
         .route("/privacy", get(privacy::privacy))

@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 use arc_swap::ArcSwap;
 use pharos_core::config::WebConfig;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use tokio_rustls::rustls::sign::CertifiedKey;
+use tokio_rustls::rustls::{Error, ServerConfig};
 
 /// Interval between checks of the files.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -109,8 +109,14 @@ fn load(chain: &Path, key: &Path, provider: &CryptoProvider) -> io::Result<Certi
         return Err(unreadable(chain, &"it contains no certificate"));
     }
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
-    // This also checks that key and certificate match.
-    CertifiedKey::from_der(certificates, private, provider).map_err(|error| unreadable(key, &error))
+    CertifiedKey::from_der(certificates, private, provider).map_err(|error| match error {
+        Error::InconsistentKeys(_) => invalid_input(&format!(
+            "the key {} does not belong to the certificate {}",
+            key.display(),
+            chain.display()
+        )),
+        error => unreadable(key, &error),
+    })
 }
 
 fn invalid_input(what: &str) -> io::Error {

@@ -231,7 +231,7 @@ fn list_versions(
 }
 
 /// Reads the response at a position; `None` if it is no longer stored or unreadable.
-fn read_response(
+pub(super) fn read_response(
     library: &dyn Library,
     position: LibraryPosition,
 ) -> Result<Option<RawResponse>, ServiceError> {

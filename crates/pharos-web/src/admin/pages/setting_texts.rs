@@ -72,6 +72,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ),
     ("crawl.parent_directories", "同时尝试每个已发现网页的上级目录：由 /a/ 得到 /。"),
     ("crawl.sitemaps", "读取网站提供的站点地图。"),
+    (
+        "crawl.icons",
+        "抓取各网站的图标（/favicon.ico）并显示在搜索结果旁；图标由 Pharos 提供，用户不会向该网站发送请求。",
+    ),
     ("crawl.allow_addresses", "只从这些 IP 网段抓取，例如 162.105.0.0/16；留空表示不限。"),
     ("crawl.forbid_addresses", "从不抓取这些 IP 网段，例如 162.105.0.0/16。"),
     ("crawl.max_pages_per_site", "每个网站最多存储的网页数；0 表示不限。"),

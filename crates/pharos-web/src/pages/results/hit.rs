@@ -9,6 +9,7 @@ use pharos_query::{HitExplanation, SearchHit};
 use super::search_params::{SearchParam, SearchParams};
 use crate::messages::{Lang, Messages, fill, grouped};
 use crate::pages::frame::Link;
+use crate::pages::site_icon::icon_path;
 use crate::server::visitor::link;
 
 /// Maximum number of path segments shown.
@@ -17,6 +18,8 @@ const MAX_SEGMENTS: usize = 8;
 /// A result as shown.
 pub(crate) struct HitView {
     pub(crate) link: Option<String>,
+    /// Path of the site's icon, if icons are shown.
+    pub(crate) icon: Option<String>,
     pub(crate) title_html: String,
     pub(crate) site: String,
     /// Breadcrumbs of the page, or else readable path segments of the URL.
@@ -72,6 +75,7 @@ impl HitView {
             },
             similar: url.as_ref().map(|url| link("/search", [("q", format!("related:{url}").as_str())])),
             link: url.map(|url| url.as_str().to_string()),
+            icon: None,
             title_html: hit.title_html.clone(),
             site: hit.site.clone(),
             date: hit.date.as_ref().map(|day| ShownDate { machine: day.clone(), shown: lang.date(day) }),
@@ -96,6 +100,12 @@ impl HitView {
             curation: hit.explanation.as_ref().map(|of| curation_lines(of, messages)).unwrap_or_default(),
             explanation: hit.explanation.as_ref().map(score_components).unwrap_or_default(),
         }
+    }
+
+    /// Adds the icon of the site.
+    pub(crate) fn with_icon(self) -> Self {
+        let url = self.link.as_deref().and_then(|link| PageUrl::parse(link).ok());
+        Self { icon: url.as_ref().map(icon_path), ..self }
     }
 
     /// Returns `true` if there is anything to show below the snippet.

@@ -26,7 +26,8 @@ pub(crate) fn run(global: &Global, args: LoadArgs) -> anyhow::Result<CommandOutc
     };
     let summary = LongTask::run(|task| {
         load_feed(&settings::data_dir(global), &config, &mut *input, task.stop(), |so_far| {
-            task.report(format!("{} lines read, {} invalid", so_far.lines, so_far.bad));
+            let lines = console::count(so_far.lines, "line", "lines");
+            task.report(format!("{lines} read, {} invalid", so_far.bad));
         })
     })?;
     if global.json {
@@ -39,12 +40,12 @@ pub(crate) fn run(global: &Global, args: LoadArgs) -> anyhow::Result<CommandOutc
 
 fn print(summary: &LoadSummary) -> anyhow::Result<()> {
     console::out!(
-        "{} lines: {} pages loaded, {} duplicates, {} deletions, {} pending additions cancelled, {} removed permanently, {} invalid",
-        summary.lines,
-        summary.added,
-        summary.known,
-        summary.deleted,
-        summary.dropped,
+        "{}: {} loaded, {}, {}, {} cancelled, {} removed permanently, {} invalid",
+        console::count(summary.lines, "line", "lines"),
+        console::count(summary.added, "page", "pages"),
+        console::count(summary.known, "duplicate", "duplicates"),
+        console::count(summary.deleted, "deletion", "deletions"),
+        console::count(summary.dropped, "pending addition", "pending additions"),
         summary.removed,
         summary.bad
     );

@@ -21,10 +21,10 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<CommandOutcome> {
         console::print_json(&done)?;
     } else {
         console::out!(
-            "{} files rewritten: {} versions dropped, {} records erased, {} freed",
-            done.files,
-            done.dropped,
-            done.erased,
+            "{} rewritten: {} dropped, {} erased, {} freed",
+            console::count(done.files, "file", "files"),
+            console::count(done.dropped, "version", "versions"),
+            console::count(done.erased, "record", "records"),
             console::bytes(done.before.saturating_sub(done.after))
         );
     }

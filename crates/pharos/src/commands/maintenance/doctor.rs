@@ -54,6 +54,8 @@ fn print(report: &DoctorReport) -> anyhow::Result<()> {
     }
     let state = if report.is_healthy() { "healthy" } else { "not healthy" };
     let DoctorReport { records, pages, searchable, .. } = report;
-    console::out!("{state}: {records} records, {pages} pages in the catalog, {searchable} searchable");
+    let records = console::count(*records, "record", "records");
+    let pages = console::count(*pages, "page", "pages");
+    console::out!("{state}: {records}, {pages} in the catalog, {searchable} searchable");
     Ok(())
 }

@@ -323,7 +323,10 @@ fn report_problems(global: &Global, problems: &[VocabularyProblem]) {
 fn save(global: &Global, words: VocabularyEditor, added: usize) -> anyhow::Result<()> {
     if added > 0 {
         words.save().with_context(|| cannot_write(global))?;
-        console::print_message(global.quiet, &format!("{added} words added. {}", advice(added)));
+        console::print_message(
+            global.quiet,
+            &format!("{} added. {}", console::count(added as u64, "word", "words"), advice(added)),
+        );
     }
     Ok(())
 }
