@@ -3,7 +3,7 @@
 //! ```text
 //! query log ─▶ hot words ─▶ pages with these words ─▶ relevance ─▶ probability ─┐
 //! click log ─▶ clicked pages ───────────────────────────────────────────────────┼▶ factor of the weight
-//! link analysis ─▶ PageRank: home pages and hubs pass it on ────────────────────┘
+//! last build ─▶ PageRank: home pages and hubs pass it on ───────────────────────┘
 //! ```
 //!
 //! It is computed again at `refresh.interest_every` on a thread of its own. Nothing is stored except the factor of each page.
@@ -17,15 +17,13 @@ use parking_lot::Mutex;
 use pharos_core::config::Config;
 use pharos_core::{PageId, PageUrl, Timestamp};
 use pharos_crawl::refresh::relevance::{HotWordCounts, TagWeights, relevance, relevance_probability};
-use pharos_graph::relations::newest_folder;
-use pharos_index::Query;
 use pharos_index::document::zones::Zone;
 use pharos_index::read::evidence::TermEvidence;
+use pharos_index::{IndexView, Query, RetrievalRequest};
 use pharos_mining::LogStatistics;
 use pharos_store::StoreError;
 use tracing::{debug, warn};
 
-use crate::build::link_analysis::open_relations;
 use crate::{EngineError, Stores};
 
 /// Number of hot words that are looked up, and of pages with each.
@@ -41,7 +39,7 @@ const HALF_RELEVANCE: f64 = 3.0;
 const HALF_CLICKS: f64 = 5.0;
 
 /// Maximum number of pages with a factor from links, and the least PageRank of these pages. The mean is 1.
-const MAX_LINKED: usize = 100_000;
+const MAX_LINKED: usize = 10_000;
 const LEAST_RANK: f64 = 2.0;
 /// Largest factor from links. The factor is the square root of the PageRank.
 const MAX_LINK_FACTOR: f64 = 4.0;
@@ -57,19 +55,25 @@ impl UserInterest {
         self.factors.get(&page).copied().unwrap_or(1.0)
     }
 
-    /// Reads logs, index and link analysis.
+    /// Reads logs and index.
     pub(crate) fn read(stores: &Stores, config: &Config, now: Timestamp) -> Result<Self, EngineError> {
         let logs = stores.data().logs();
         let mut statistics =
             LogStatistics::open(stores.data(), &config.hot, now).map_err(StoreError::io("read", &logs))?;
-        let relevance = page_relevance(stores, &statistics)?;
+        // A crawl without indexing has no index.
+        let view = stores.index().and_then(|index| index.view()).ok();
+        let view = view.filter(|view| view.pages().is_ok_and(|pages| pages > 0));
+        let (relevance, factors) = match &view {
+            Some(view) => (page_relevance(&**view, &statistics)?, link_factors(&**view)?),
+            None => (HashMap::new(), HashMap::new()),
+        };
         let mut clicks: HashMap<PageId, f64> = HashMap::new();
         for click in statistics.take_clicks() {
             if let Ok(url) = PageUrl::parse(&click.url) {
                 *clicks.entry(url.id()).or_default() += 1.0;
             }
         }
-        let mut interest = Self { factors: link_factors(stores)? };
+        let mut interest = Self { factors };
         let gains = relevance
             .into_iter()
             .map(|(page, relevance)| (page, QUERY_GAIN * relevance_probability(relevance, HALF_RELEVANCE)))
@@ -86,14 +90,9 @@ impl UserInterest {
 }
 
 /// Returns the relevance of the pages that contain words of popular queries, weighted by the heat of each word.
-fn page_relevance(stores: &Stores, logs: &LogStatistics) -> Result<HashMap<PageId, f64>, EngineError> {
-    let mut pages: HashMap<PageId, f64> = HashMap::new();
-    let words = logs.hot_words(MAX_WORDS);
-    if words.is_empty() {
-        return Ok(pages);
-    }
-    let (view, tags) = (stores.index()?.view()?, TagWeights::default());
-    for word in words {
+fn page_relevance(view: &dyn IndexView, logs: &LogStatistics) -> Result<HashMap<PageId, f64>, EngineError> {
+    let (mut pages, tags) = (HashMap::<PageId, f64>::new(), TagWeights::default());
+    for word in logs.hot_words(MAX_WORDS) {
         let found = view.search(&Query::Word(word.word.clone()), PAGES_PER_WORD)?;
         let evidence = view.evidence(&found.candidates, std::slice::from_ref(&word.word))?;
         for (candidate, evidence) in found.candidates.iter().zip(evidence) {
@@ -114,18 +113,17 @@ fn count_word(term: &TermEvidence) -> HotWordCounts {
     }
 }
 
-/// Returns the factors of the pages with the highest PageRank of the last link analysis.
-fn link_factors(stores: &Stores) -> Result<HashMap<PageId, f64>, EngineError> {
-    let graph = stores.data().graph();
-    if newest_folder(&graph).map_err(StoreError::io("read", &graph))?.is_none() {
-        return Ok(HashMap::new());
-    }
-    let relations = open_relations(stores)?;
-    let ranked = (0..).zip(relations.page_ranks()).filter(|(_, rank)| **rank >= LEAST_RANK);
-    let mut pages: Vec<(u32, f64)> = ranked.map(|(page, rank)| (page, *rank)).collect();
-    pages.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    pages.truncate(MAX_LINKED);
-    Ok(pages.into_iter().map(|(page, rank)| (relations.id(page), rank.sqrt().min(MAX_LINK_FACTOR))).collect())
+/// Returns the factors of the pages with the highest PageRank of the last build.
+fn link_factors(view: &dyn IndexView) -> Result<HashMap<PageId, f64>, EngineError> {
+    let request = RetrievalRequest {
+        rank_weight: 1.0,
+        count_up_to: 0,
+        ..RetrievalRequest::new(&Query::All, MAX_LINKED)
+    };
+    let pages = view.retrieve(&request)?.candidates;
+    let ranks = view.link_figures(&pages)?.into_iter().map(|figures| f64::from(figures.page_rank));
+    let ranked = pages.iter().zip(ranks).filter(|(_, rank)| *rank >= LEAST_RANK);
+    Ok(ranked.map(|(page, rank)| (page.page, rank.sqrt().min(MAX_LINK_FACTOR))).collect())
 }
 
 /// Computes the interest of users again and again, beside the apply stage.

@@ -283,11 +283,11 @@ const MEANINGS: &[(&str, &str)] = &[
     ("web.burst", "在 rate 生效之前，一个客户端地址可以一次发送的请求数。"),
     ("web.submit", "如何处理访客提交的网址：off（不接受）、propose（由管理员决定）或 add（立即抓取）。"),
     ("web.submissions", "等待处理的提交数上限；更多的提交会被拒绝。"),
+    ("web.submit_rate", "每个客户端地址每小时允许的提交数；0 表示不限。"),
     (
         "web.indexnow",
         "接受已抓取网站的站长发来的 IndexNow 网页变化通知（/indexnow），站长须用密钥文件证明身份。",
     ),
-    ("web.submit_rate", "每个客户端地址每小时允许的提交数；0 表示不限。"),
     (
         "web.api_keys",
         "API 密钥，客户端须提供其中之一（请求头 API-Key，或 Authorization: Bearer）。有名称和权限范围的密钥在控制台的“API 密钥”页。\
