@@ -403,7 +403,7 @@ fn the_first_seed_is_added_on_the_desk() {
 }
 
 /// Every page of the desk.
-const PAGES: [(&str, &str); 24] = [
+const PAGES: [(&str, &str); 25] = [
     ("overview", "/admin"),
     ("crawl", "/admin/crawl"),
     ("sites", "/admin/sites"),
@@ -411,6 +411,7 @@ const PAGES: [(&str, &str); 24] = [
     ("page-report", "/admin/page?url="),
     ("problems", "/admin/trouble"),
     ("submissions", "/admin/submissions"),
+    ("refresh", "/admin/refresh"),
     ("words", "/admin/words"),
     ("index", "/admin/index"),
     ("calendar", "/admin/calendar"),

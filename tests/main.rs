@@ -39,6 +39,7 @@ mod politeness;
 mod processes;
 mod ranking;
 mod ranking_models;
+mod refresh;
 mod revisit;
 mod safety;
 mod schedules;

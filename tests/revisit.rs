@@ -86,12 +86,12 @@ fn deleted_pages_leave_the_index_and_stay_in_the_library() {
     come_back(&rig, &web);
     assert_eq!(found(), [false, false], "missing twice is gone");
     come_back(&rig, &web);
-    assert_eq!(hosts.map(|host| count_requests(&web, host, "/page")), [3, 2], "it is no longer revisited");
     assert_eq!(hosts.map(|host| count_requests(&web, host, "/")), [4, 4], "but for its neighbours");
 
-    for (url, versions) in [(&missing, 3), (&gone, 2)] {
+    for url in [&missing, &gone] {
         let page_report = page_report(&rig, url);
-        assert_eq!(page_report["versions"].as_array().unwrap().len(), versions, "{page_report:#}");
+        assert!(page_report["due"].is_string(), "it is checked again later: {page_report:#}");
+        let versions = page_report["versions"].as_array().unwrap().len();
         assert_eq!(page_report["versions"][versions - 1]["status"], 200);
         let last_copy = succeed(&mut rig.pharos(&["page", url, "--show", &versions.to_string(), "--text"]));
         assert!(last_copy.contains("that may go away"), "{last_copy}");

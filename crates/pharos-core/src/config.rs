@@ -277,7 +277,8 @@ settings! {
         refresh_feed: Duration = Duration::from_secs(6 * 3600),
         /// Minimum refresh interval of any page (refreshing too often is provably harmful: Cho 2003).
         refresh_at_most_every: Duration = Duration::from_secs(3600),
-        /// Delay before a missing page (404) is fetched once more; if it is still missing, it leaves the index.
+        /// Delay before a missing page (404) is fetched once more; if it is still missing, it leaves the index. It is then
+        /// checked at intervals that double, up to 32 times this delay, and dropped.
         gone_after: Duration = Duration::from_secs(86_400),
         /// Lifetime of a fetched robots.txt (RFC 9309: at most 24 hours).
         robots_lifetime: Duration = Duration::from_secs(24 * 3600),
@@ -290,13 +291,18 @@ settings! {
     }
     /// Refresh of known pages: the policy that decides when a page is fetched again.
     refresh: RefreshConfig {
-        /// Policy: uniform (the fixed intervals crawl.refresh*), lag (shortest wait of changes, by learned change rates),
+        /// Policy: lag (shortest wait of changes, by learned change rates), uniform (the fixed intervals crawl.refresh*),
         /// proportional, paper, freshness or harmonic.
-        policy: RefreshPolicyName = RefreshPolicyName::Uniform,
+        policy: RefreshPolicyName = RefreshPolicyName::Lag,
         /// Visits to known pages per day that the policy plans; 0 plans as many as the fixed intervals crawl.refresh* make.
         budget: u64 = 0,
         /// Maximum refresh interval: no page is left unvisited for longer.
         longest: Duration = Duration::from_secs(90 * 86_400),
+        /// Weights by site or URL pattern, one per line: `www.example.org 4`, `https://www.example.org/news/* 8`. The first line
+        /// that matches decides. Pages of weight 4 are visited twice as often under the policy lag.
+        weights: Vec<String> = Vec::new(),
+        /// Interval at which weights are computed from popular queries, clicks and links; 0 ignores all three.
+        interest_every: Duration = Duration::from_secs(3600),
         /// Paper policy: place of the additional visit after a change, midpoint or golden-section.
         inserted_visit: InsertedVisit = InsertedVisit::Midpoint,
     }
@@ -524,6 +530,8 @@ settings! {
         submissions: usize = 1_000,
         /// Submissions per hour allowed per client address; 0 means no limit.
         submit_rate: u32 = 20,
+        /// Accept IndexNow notices of changed pages (/indexnow) from webmasters of crawled sites who prove it with a key file.
+        indexnow: bool = false,
         /// API keys, one of which a client must send (header API-Key, or Authorization: Bearer). Keys with name and
         /// scope are on the page API keys of the desk. Without any key the API is open to all.
         api_keys: Vec<String> = Vec::new(),

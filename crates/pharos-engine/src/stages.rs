@@ -11,3 +11,4 @@ pub mod ingest;
 pub(crate) mod listing_url;
 pub(crate) mod record_appender;
 pub(crate) mod refresh_planner;
+pub(crate) mod user_interest;

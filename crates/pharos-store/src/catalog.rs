@@ -18,14 +18,14 @@ use std::time::Duration;
 use pharos_core::{LibraryPosition, LibraryPositions, PageId, PageUrl, SiteId, SiteName, Timestamp};
 
 use crate::StoreError;
-use crate::interpret::refresh::RefreshPlan;
+use crate::interpret::refresh::{PageInterest, RefreshPlan, SiteSignals};
 pub use change::{
     ApplyResult, CatalogChange, CrawlRules, DiscoveredLink, Removal, ResponseSummary, RobotsFile,
     RobotsState, VisitOutcome,
 };
 pub use listing::{PageFailure, PageFailureQuery, SiteList, SiteOrder, SiteQuery, SiteRow, SiteState};
 pub use refresh_intervals::RefreshIntervals;
-pub use refresh_sample::{INTERVAL_CLASSES, RefreshSample};
+pub use refresh_sample::{DeadLinks, INTERVAL_CLASSES, RefreshSample};
 pub use report::{
     CatalogCounts, DueOrder, DuePage, ListState, ListUsage, PageDetails, PageProblem, PageState, PageVersion,
     SiteCounts, SiteReport, Submission, UnsearchableCounts, Validators, current_version,
@@ -79,16 +79,23 @@ pub trait Catalog: Send + Sync {
 
     /// Applies the plan to the next `limit` pages scheduled already, and adds them to the sample. Returns `true` after the
     /// last page; the next call then starts with the first. The catalog remembers the position. A page that is due at `now`
-    /// stays due.
+    /// stays due. `interest` returns the interest of users and operators in a page, or `None` to keep what is stored.
     fn apply_refresh_plan(
         &self,
         now: Timestamp,
         limit: usize,
+        interest: &dyn Fn(&PageUrl) -> Option<PageInterest>,
         sample: &mut RefreshSample,
     ) -> Result<bool, StoreError>;
 
-    /// Returns figures about the refresh of all stored pages, reading all of them once.
-    fn refresh_sample(&self, now: Timestamp) -> Result<RefreshSample, StoreError>;
+    /// Returns how far the signals of sites can be trusted, for the sites with the most signals.
+    fn site_signals(&self, limit: usize) -> Result<Vec<(SiteName, SiteSignals)>, StoreError>;
+
+    /// Returns figures about the refresh of the stored pages of a site, or of all sites, reading all these pages once.
+    fn refresh_sample(&self, now: Timestamp, site: Option<SiteId>) -> Result<RefreshSample, StoreError>;
+
+    /// Returns the number of visited pages that no longer exist, by site, for the sites with the most such pages.
+    fn dead_links(&self, limit: usize) -> Result<Vec<DeadLinks>, StoreError>;
 
     /// Returns the rules of the current crawl, or `None` if no crawl was ever started.
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError>;

@@ -26,7 +26,8 @@ use pharos_core::{Link, PageId, PageObject, PageUrl, SiteName, Timestamp};
 
 pub use self::discovery::redirect_target;
 use self::discovery::{
-    PageWeights, discover_links, icon_change, redirect_change, seed_change, sitemap_changes,
+    PageWeights, announced_changes, discover_links, icon_change, redirect_change, seed_change,
+    sitemap_changes,
 };
 pub use self::outcome::RecordOutcome;
 use self::page_list::{AdmittedList, PageList, admit_list};
@@ -211,6 +212,7 @@ fn event_changes(
         LibraryEvent::Recrawl { whole_site } => {
             vec![CatalogChange::Recrawl { url, whole_site: *whole_site, at }]
         }
+        LibraryEvent::Announced { pages } => announced_changes(scope, pages, at),
         LibraryEvent::Submitted => vec![CatalogChange::Submitted { url, at }],
         LibraryEvent::Decided { accepted } => {
             let seed = accepted.then(|| seed_change(scope, &url, at, 0, None)).flatten();

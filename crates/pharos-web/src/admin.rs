@@ -193,6 +193,7 @@ pub(crate) struct Desk {
     action_log: ActionLog,
     sampler: Arc<Sampler>,
     searches: pages::SearchCache,
+    refresh: pages::RefreshCache,
 }
 
 impl Desk {
@@ -216,6 +217,7 @@ impl Desk {
             action_log: ActionLog::open(data),
             sampler: Sampler::start(data.clone())?,
             searches: pages::SearchCache::default(),
+            refresh: pages::RefreshCache::default(),
             settings,
         };
         Ok(Arc::new(desk))

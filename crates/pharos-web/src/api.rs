@@ -16,6 +16,7 @@ mod click;
 mod cors;
 mod formats;
 mod guide;
+mod indexnow;
 pub mod key_store;
 mod openapi;
 mod page;
@@ -41,6 +42,7 @@ use self::api_keys::ApiKeys;
 pub(crate) use self::cors::allow_origins;
 pub(crate) use self::formats::{ResultFormat, format_results};
 pub(crate) use self::guide::guide;
+pub(crate) use self::indexnow::indexnow;
 use self::openapi::OpenApiDocument;
 pub(crate) use self::problem::problem;
 pub(crate) use self::suggest::for_browsers as suggest_for_browsers;
@@ -75,6 +77,7 @@ pub(crate) fn routes(app: &AppState) -> Router<AppState> {
 pub(crate) struct ApiState {
     /// Rate limit of submissions.
     pub(crate) submissions: RateLimit<IpAddr>,
+    indexnow: indexnow::VerifiedKeys,
     stats: stats::StatsCache,
     pub(crate) keys: ApiKeys,
     /// The OpenAPI document without and with keys.
@@ -87,7 +90,8 @@ impl ApiState {
         let documents = [OpenApiDocument::new(false), OpenApiDocument::new(true)];
         let per_hour = config.web.submit_rate;
         let submissions = RateLimit::new(per_hour, Duration::from_secs(3600), per_hour);
-        Self { submissions, stats: stats::StatsCache::default(), keys, documents }
+        let (indexnow, stats) = (indexnow::VerifiedKeys::default(), stats::StatsCache::default());
+        Self { submissions, indexnow, stats, keys, documents }
     }
 
     /// Returns the OpenAPI document.

@@ -11,6 +11,7 @@ use anyhow::{Context as _, bail};
 use pharos_core::config::{Config, KEYS, environment_name};
 use pharos_crawl::politeness::site_settings::SiteSettingsTable;
 use pharos_engine::Stores;
+use pharos_store::interpret::refresh::OperatorWeights;
 use pharos_store::{DataDir, LibraryPosition};
 use pharos_web::{LoadedSettings, SettingsSource};
 use tokio::signal::unix::{SignalKind, signal};
@@ -82,6 +83,7 @@ pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     config.read_environment(std::env::vars(), RESERVED)?;
     pharos_crawl::check_rules(&config.crawl)?;
     SiteSettingsTable::parse(&config.crawl.site_settings)?;
+    OperatorWeights::from_config(&config.crawl, &config.refresh)?;
     Ok(config)
 }
 

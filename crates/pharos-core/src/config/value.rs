@@ -340,6 +340,13 @@ choice! {
     }
 }
 
+impl RefreshPolicyName {
+    /// Returns `true` if the policy considers the weight of a page.
+    pub fn uses_weights(self) -> bool {
+        matches!(self, Self::Freshness | Self::Harmonic | Self::Lag)
+    }
+}
+
 choice! {
     /// Place of an additional visit between two regular ones.
     InsertedVisit, "midpoint or golden-section" {

@@ -13,6 +13,7 @@ use pharos_core::config::Config;
 use pharos_crawl::politeness::site_settings::SiteSettingsTable;
 use pharos_crawl::{CrawlStatus, Fetcher, apply_changed_settings, check_rules, rules_from_config};
 use pharos_index::{Index, IndexError};
+use pharos_store::interpret::refresh::OperatorWeights;
 use pharos_store::{Catalog, CrawlRules, LibraryRecord};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
@@ -42,6 +43,7 @@ pub fn check_settings(config: &Config) -> Result<(), EngineError> {
     let wrong = |error: String| EngineError::Settings(error);
     check_rules(&config.crawl).map_err(|error| wrong(error.to_string()))?;
     SiteSettingsTable::parse(&config.crawl.site_settings).map_err(|error| wrong(error.to_string()))?;
+    OperatorWeights::from_config(&config.crawl, &config.refresh).map_err(|error| wrong(error.to_string()))?;
     check_endpoints(config)?;
     RecrawlRule::parse_all(&config.crawl)?;
     if !config.backup.directory.is_empty() {

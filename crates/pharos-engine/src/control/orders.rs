@@ -51,6 +51,8 @@ pub enum Order {
     Refuse(Vec<PageUrl>),
     /// Fetch these pages again now; unknown pages are added.
     Recrawl(Vec<PageUrl>),
+    /// A webmaster announced that these pages of one site changed.
+    Announce(Vec<PageUrl>),
     /// Fetch every known page of this site again.
     RecrawlSite(SiteName),
     /// Change the crawl rules.
@@ -118,6 +120,10 @@ impl Order {
                 }
                 records
             }
+            Self::Announce(pages) => {
+                let home = pages.first().map(PageUrl::home);
+                records_about(home.as_slice(), at, &LibraryEvent::Announced { pages: pages.clone() })
+            }
             Self::RecrawlSite(site) => {
                 records_about(home_page(site).as_slice(), at, &LibraryEvent::Recrawl { whole_site: true })
             }
@@ -175,7 +181,7 @@ impl Order {
                 first.first().is_none_or(|page| is_due(page, at))
             }
             Self::Rules { rules, .. } => catalog.rules()?.as_ref() == Some(&**rules),
-            Self::Crawl(_) => true,
+            Self::Announce(_) | Self::Crawl(_) => true,
         })
     }
 }

@@ -293,7 +293,7 @@ impl RecordApplier {
     /// visits with the same plan.
     pub(crate) fn plan_refresh(&mut self) -> Result<(), EngineError> {
         let config = Arc::clone(&self.config.borrow());
-        Ok(self.planner.tick(&*self.catalog, &config, self.clock.now())?)
+        Ok(self.planner.tick(&*self.catalog, &self.stores, &config, self.clock.now())?)
     }
 
     fn serve_builder_request(&mut self, generations: &Arc<dyn GenerationStore>) -> Result<(), EngineError> {

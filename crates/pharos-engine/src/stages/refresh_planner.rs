@@ -3,15 +3,22 @@
 //! A pass over all stored pages applies the plan in small batches and counts the pages by change rate and weight. From these
 //! counts follows the threshold θ at which the visits add up to the budget. If it differs from the present one, the next
 //! pass applies it. The catalog stores the position of the pass, so that a new process continues it.
+//!
+//! A pass also stores the interest of users and operators in each page, which is a factor of its weight.
 
 use std::time::{Duration, Instant};
 
-use pharos_core::Timestamp;
 use pharos_core::config::{Config, RefreshPolicyName};
+use pharos_core::{PageUrl, Timestamp};
 use pharos_store::catalog::RefreshSample;
-use pharos_store::interpret::refresh::{RefreshPlan, RefreshSettings, policy_by_name};
+use pharos_store::interpret::refresh::{
+    OperatorWeights, PageInterest, RefreshPlan, RefreshSettings, policy_by_name,
+};
 use pharos_store::{Catalog, StoreError};
 use tracing::{debug, info};
+
+use crate::Stores;
+use crate::stages::user_interest::InterestReader;
 
 /// Number of pages in a batch.
 const BATCH: usize = 500;
@@ -33,6 +40,7 @@ pub(crate) struct RefreshPlanner {
     /// Pages of a pass that cannot be used.
     discarded: RefreshSample,
     next_batch: Option<Instant>,
+    interest: InterestReader,
 }
 
 /// Stores the plan of a configuration in a catalog that has another one.
@@ -51,9 +59,13 @@ impl RefreshPlanner {
     pub(crate) fn tick(
         &mut self,
         catalog: &dyn Catalog,
+        stores: &Stores,
         config: &Config,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        if self.interest.poll(stores, config, now) {
+            self.next_batch = None;
+        }
         if self.next_batch.is_some_and(|at| Instant::now() < at) {
             return Ok(());
         }
@@ -65,7 +77,14 @@ impl RefreshPlanner {
             self.sample = Some(RefreshSample::default());
         }
         let sample = self.sample.as_mut().unwrap_or(&mut self.discarded);
-        if catalog.apply_refresh_plan(now, BATCH, sample)? {
+        let users = self.interest.latest();
+        let operators = OperatorWeights::from_config(&config.crawl, &config.refresh).unwrap_or_default();
+        let interest = |url: &PageUrl| {
+            users
+                .as_ref()
+                .map(|users| PageInterest::from_factor(users.factor(url.id()) * operators.factor(url)))
+        };
+        if catalog.apply_refresh_plan(now, BATCH, &interest, sample)? {
             self.finish_pass(catalog, config, plan)?;
         }
         Ok(())

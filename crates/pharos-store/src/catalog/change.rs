@@ -208,6 +208,9 @@ pub struct DiscoveredLink {
     pub counted: bool,
     /// The page is due again if its last visit is older than this.
     pub stale_before: Option<Timestamp>,
+    /// Time at which the page changed, as a sitemap, feed or notice says. The page is visited sooner if that is after its last
+    /// visit and the signals of its site can be trusted.
+    pub modified: Option<Timestamp>,
     /// The page is probably new, so that inserting it without a lookup is worthwhile. It may be known all the same.
     pub likely_new: bool,
 }
@@ -226,6 +229,7 @@ impl DiscoveredLink {
             from: None,
             counted: false,
             stale_before: None,
+            modified: None,
             likely_new: false,
         }
     }

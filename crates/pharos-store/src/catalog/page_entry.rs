@@ -8,6 +8,8 @@
 //! * the *content* (`settled_at`, `response`): the newest response, or the fact that the page is deleted;
 //! * the *last event* (`visited_at`, `due`, `attempts`, `problem`, `reason`): the last visit, successful or not.
 
+use std::time::Duration;
+
 use pharos_core::{LibraryPosition, PageUrl, Timestamp};
 
 use super::{
@@ -15,13 +17,16 @@ use super::{
     ResponseSummary, Validators, VisitOutcome,
 };
 use crate::RecordKind;
-use crate::interpret::refresh::{RefreshPlan, RefreshState, SettledVisit};
+use crate::interpret::refresh::{RefreshPlan, RefreshState, SettledVisit, SignalObservation, SiteSignals};
 use crate::interpret::status::{StatusMeaning, is_success};
 
 /// Maximum weight of a page.
 const MAX_WEIGHT: u32 = 1000;
 /// Weight added by every further link to a page, if links are counted.
 const LINK_BONUS: u32 = 5;
+
+/// Longest time in days by which a signal brings a visit forward, beyond every interval.
+const MAX_ADVANCE: f64 = 10_000.0;
 
 /// The catalog entry of a page, without its URL.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,17 +78,29 @@ pub(super) struct ChangeEffect {
     /// The change makes the page due.
     pub(super) due: bool,
     pub(super) new: bool,
+    /// The change is a signal that the page changed.
+    pub(super) announced: bool,
+    /// Evidence about the signals of the site, from a visit.
+    pub(super) observed: Option<SignalObservation>,
 }
 
-/// Applies a change to the entry of its page, creating the entry if necessary. `new_version` is `true` if the change
-/// delivers a response that was not stored before. `content_at` is the time of the newest response that is no temporary
-/// error; only deletions need it. `plan` decides when a visited page is due.
+/// Context of a change: everything that decides about its effect, apart from the page.
+pub(super) struct ChangeContext<'a> {
+    /// `true` if the change delivers a response that was not stored before.
+    pub(super) new_version: bool,
+    /// Time of the newest response that is no temporary error; only deletions need it.
+    pub(super) content_at: Option<Timestamp>,
+    /// Decides when a visited page is due.
+    pub(super) plan: &'a RefreshPlan,
+    /// Trust in the signals of the site.
+    pub(super) signals: SiteSignals,
+}
+
+/// Applies a change to the entry of its page, creating the entry if necessary.
 pub(super) fn apply_change(
     page: &mut Option<PageEntry>,
     change: &CatalogChange,
-    new_version: bool,
-    content_at: Option<Timestamp>,
-    plan: &RefreshPlan,
+    context: &ChangeContext<'_>,
 ) -> ChangeEffect {
     if page.as_ref().is_some_and(|page| page.state == PageState::Removed) {
         return ChangeEffect::default();
@@ -96,28 +113,29 @@ pub(super) fn apply_change(
                 stale_before: *stale_before,
                 ..DiscoveredLink::new(url.clone(), 0, *at)
             };
-            let mut effect = apply_link(page, &link);
+            let mut effect = apply_link(page, &link, context);
             effect.due |= *hops == 0 && page.as_mut().is_some_and(|page| page.reseed(*at));
             effect
         }
-        CatalogChange::Found(link) => apply_link(page, link),
+        CatalogChange::Found(link) => apply_link(page, link, context),
         CatalogChange::Visited { url, at, outcome, next_due } => {
             let page = page.get_or_insert_with(|| PageEntry::without_link(*at));
-            page.visits = page.visits.saturating_add(u32::from(new_version));
-            page.apply_visit(*at, outcome, *next_due, new_version, plan);
+            page.visits = page.visits.saturating_add(u32::from(context.new_version));
+            let observed = page.apply_visit(*at, outcome, *next_due, context);
             // Many sites have no icon, which is no problem.
             let is_response = matches!(outcome, VisitOutcome::Responded(_));
             if is_response && RecordKind::of_url(url) == RecordKind::Icon {
                 (page.problem, page.reason) = (None, None);
             }
-            ChangeEffect::default()
+            ChangeEffect { observed, ..ChangeEffect::default() }
         }
         CatalogChange::Deleted { at, .. } => {
-            page.get_or_insert_with(|| PageEntry::without_link(*at)).mark_deleted(*at, content_at);
+            page.get_or_insert_with(|| PageEntry::without_link(*at)).mark_deleted(*at, context.content_at);
             ChangeEffect::default()
         }
         CatalogChange::Recrawl { at, .. } => {
-            ChangeEffect { due: page.as_mut().is_some_and(|page| page.recrawl(*at)), new: false }
+            let due = page.as_mut().is_some_and(|page| page.recrawl(*at));
+            ChangeEffect { due, ..ChangeEffect::default() }
         }
         CatalogChange::Removed(Removal::Page(_)) => {
             *page = Some(PageEntry::removed());
@@ -128,12 +146,21 @@ pub(super) fn apply_change(
 }
 
 /// Applies a seed or link.
-fn apply_link(page: &mut Option<PageEntry>, link: &DiscoveredLink) -> ChangeEffect {
+fn apply_link(
+    page: &mut Option<PageEntry>,
+    link: &DiscoveredLink,
+    context: &ChangeContext<'_>,
+) -> ChangeEffect {
     match page {
-        Some(page) => ChangeEffect { due: page.rediscover(link), new: false },
+        Some(page) => {
+            let due = page.rediscover(link);
+            let announced = page.is_announced_by(link);
+            let due = announced && page.announce(link.at, context) || due;
+            ChangeEffect { due, announced, ..ChangeEffect::default() }
+        }
         None => {
             *page = Some(PageEntry::discovered(link));
-            ChangeEffect { due: true, new: true }
+            ChangeEffect { due: true, new: true, ..ChangeEffect::default() }
         }
     }
 }
@@ -232,6 +259,35 @@ impl PageEntry {
         stale && sooner
     }
 
+    /// Returns `true` if a link announces a change after the last visit.
+    fn is_announced_by(&self, link: &DiscoveredLink) -> bool {
+        let visited = self.state != PageState::Waiting;
+        visited && link.modified.is_some_and(|modified| self.last_event_at() < Some(modified))
+    }
+
+    /// Applies a signal that the page changed: its next visit comes forward as far as the signals of its site can be
+    /// trusted, but not before `at`. Further signals before that visit change nothing. Returns `true` if the page becomes
+    /// due at `at`.
+    fn announce(&mut self, at: Timestamp, context: &ChangeContext<'_>) -> bool {
+        let due = match self.due {
+            None => at,
+            Some(_) if self.refresh.is_announced => return false,
+            Some(due) => {
+                let rate = context.plan.demand(&self.refresh, self.weight).rate;
+                let advance =
+                    Duration::from_secs_f64(86_400.0 * context.signals.advance(rate).min(MAX_ADVANCE));
+                due.min(due.minus(advance).max(at))
+            }
+        };
+        self.refresh.is_announced = true;
+        let is_due = due <= at && self.due.is_none_or(|before| due < before);
+        self.due = Some(due);
+        if is_due {
+            self.attempts = 0;
+        }
+        is_due
+    }
+
     /// Applies a repeated seed, which makes a failed, refused or deleted page due again. Returns `true` if it does.
     fn reseed(&mut self, at: Timestamp) -> bool {
         // Decided by the last event, not by the state: an old capture may have changed the state since.
@@ -283,15 +339,15 @@ impl PageEntry {
         self.settled_at = self.settled_at.min(Some(at));
     }
 
-    /// Applies a visit. The discovery path stays unchanged.
+    /// Applies a visit. The discovery path stays unchanged. Returns what the visit says about the signals of the site.
     fn apply_visit(
         &mut self,
         at: Timestamp,
         outcome: &VisitOutcome,
         next_due: Option<Timestamp>,
-        new_version: bool,
-        plan: &RefreshPlan,
-    ) {
+        context: &ChangeContext<'_>,
+    ) -> Option<SignalObservation> {
+        let ChangeContext { new_version, plan, .. } = *context;
         if self.is_misdated(at, outcome) {
             self.correct_dates(at);
         }
@@ -305,12 +361,12 @@ impl PageEntry {
         match outcome {
             VisitOutcome::Responded(response) => {
                 if (at, false, Some(response.position.sort_key())) < self.content_order() {
-                    return;
+                    return None;
                 }
                 // A temporary error says nothing about a page that a data feed deleted.
                 if response.inconclusive && self.state == PageState::Deleted {
                     self.schedule(next_due, response.attempts, None);
-                    return;
+                    return None;
                 }
                 let settled_before = self.settled_at;
                 let before = self.response.replace(CurrentResponse::from_summary(response));
@@ -324,6 +380,11 @@ impl PageEntry {
                 self.changes = self.changes.saturating_add(u32::from(changed));
                 let elapsed = settled_before.map(|before| at.since(before));
                 let compared = elapsed.filter(|_| new_version && comparable.is_some());
+                let observed = compared.map(|elapsed| SignalObservation {
+                    elapsed: elapsed.as_secs_f64() / 86_400.0,
+                    is_announced: self.refresh.is_announced,
+                    changed,
+                });
                 let fixed = next_due.map(|due| due.since(at));
                 let interval = match response.refresh {
                     Some(class) => {
@@ -334,9 +395,11 @@ impl PageEntry {
                     None => fixed,
                 };
                 if is_last {
+                    self.refresh.is_announced = false;
                     let due = interval.map(|wait| at.plus(wait));
                     self.schedule(due, response.attempts, self.response_problem(response));
                 }
+                return observed;
             }
             VisitOutcome::Failed { reason, attempt } if is_last => {
                 self.set_unanswered(PageState::Failed);
@@ -353,6 +416,7 @@ impl PageEntry {
             // A failure older than the last event.
             VisitOutcome::Failed { .. } | VisitOutcome::Refused { .. } => {}
         }
+        None
     }
 
     /// Applies a deletion reported by a data feed, unless newer content is known. Newer errors that may be temporary say

@@ -1,6 +1,6 @@
 //! Figures about the refresh of all stored pages.
 
-use pharos_core::{PageUrl, Timestamp};
+use pharos_core::{PageUrl, SiteName, Timestamp};
 
 use crate::interpret::refresh::DemandHistogram;
 
@@ -16,6 +16,15 @@ pub const INTERVAL_CLASSES: [(f64, &str); 8] = [
     (f64::INFINITY, "more"),
 ];
 
+/// Known URLs of a site that no longer exist (死链).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadLinks {
+    pub site: SiteName,
+    /// Visited pages whose last response was 404 or 410.
+    pub dead: u64,
+    pub visited: u64,
+}
+
 /// Change rates, intervals and visits of the stored pages that have a next visit.
 #[derive(Clone, Debug, Default)]
 pub struct RefreshSample {
@@ -27,6 +36,8 @@ pub struct RefreshSample {
     pub scheduled_visits: f64,
     /// Pages with at least two comparable visits.
     pub learned: u64,
+    /// Pages whose weight users or operators raised.
+    pub raised: u64,
     /// Visits after the first, and those that found a changed text.
     pub revisits: u64,
     pub changes: u64,

@@ -83,7 +83,7 @@ CREATE TABLE visits (
     trouble INTEGER,                        -- problem of the last visit: 2 failed, 3 refused, 6 quarantined,
                                             -- 7 not found, 8 denied, 9 server error, 10 seed without content
     rate INTEGER,                           -- change rate: shape and days of a Gamma distribution, two 32-bit floats
-    rhythm INTEGER,                         -- refresh class and state of the refresh policy
+    rhythm INTEGER,                         -- refresh class, interest of users, signals, state of the refresh policy
     PRIMARY KEY (site, page)
 ) STRICT, WITHOUT ROWID;
 
@@ -140,6 +140,15 @@ CREATE TABLE lists (
     lists INTEGER NOT NULL,
     entries INTEGER NOT NULL,
     bytes INTEGER NOT NULL
+) STRICT;
+
+-- What visits say about the dates in sitemaps and feeds and the notices of a site, with forgetting.
+CREATE TABLE signals (
+    site INTEGER PRIMARY KEY,
+    confirmed REAL NOT NULL,                -- visits that found a change that was announced
+    false_alarms REAL NOT NULL,             -- visits that found no change although one was announced
+    missed REAL NOT NULL,                   -- visits that found a change that was not announced
+    days REAL NOT NULL                      -- days between these visits and the previous ones
 ) STRICT;
 
 -- Pages submitted by visitors.

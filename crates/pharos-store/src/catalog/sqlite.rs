@@ -10,6 +10,7 @@ mod recrawl;
 mod refresh;
 pub(super) mod replacement;
 mod rows;
+mod signals;
 mod sites;
 
 use std::io::{Error as IoError, ErrorKind};
@@ -24,14 +25,14 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 
 use super::{
-    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DueOrder, DuePage, ListState, ListUsage,
-    LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, RefreshIntervals, RefreshSample,
-    Removal, RobotsFile, RobotsState, SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow, Submission,
-    UnsearchableCounts,
+    ApplyResult, Catalog, CatalogChange, CatalogCounts, CrawlRules, DeadLinks, DueOrder, DuePage, ListState,
+    ListUsage, LocalCatalog, PageDetails, PageFailure, PageFailureQuery, PageVersion, RefreshIntervals,
+    RefreshSample, Removal, RobotsFile, RobotsState, SiteCounts, SiteList, SiteQuery, SiteReport, SiteRow,
+    Submission, UnsearchableCounts,
 };
 use crate::StoreError;
 use crate::catalog::page_entry::PageEntry;
-use crate::interpret::refresh::RefreshPlan;
+use crate::interpret::refresh::{PageInterest, RefreshPlan, SiteSignals};
 use rows::{page_columns, read_page, read_url, signed};
 
 /// Page cache in KiB: of a reader, and the minimum and maximum of the writer.
@@ -337,16 +338,25 @@ impl Catalog for SqliteCatalog {
         &self,
         now: Timestamp,
         limit: usize,
+        interest: &dyn Fn(&PageUrl) -> Option<PageInterest>,
         sample: &mut RefreshSample,
     ) -> Result<bool, StoreError> {
-        self.write(|connection| plan::apply_plan(connection, now, sql_limit(limit), sample))
+        self.write(|connection| plan::apply_plan(connection, now, sql_limit(limit), interest, sample))
     }
 
-    fn refresh_sample(&self, now: Timestamp) -> Result<RefreshSample, StoreError> {
+    fn site_signals(&self, limit: usize) -> Result<Vec<(SiteName, SiteSignals)>, StoreError> {
+        signals::list(&self.reader(), sql_limit(limit)).map_err(self.failed())
+    }
+
+    fn dead_links(&self, limit: usize) -> Result<Vec<DeadLinks>, StoreError> {
+        plan::read_dead_links(&self.reader(), sql_limit(limit)).map_err(self.failed())
+    }
+
+    fn refresh_sample(&self, now: Timestamp, site: Option<SiteId>) -> Result<RefreshSample, StoreError> {
         // A separate connection, because reading all pages takes long and must not block other readers.
         let connection = connect_reader(&self.path)?;
         migration::prepare_reader(&self.path, &connection)?;
-        plan::read_sample(&connection, now).map_err(self.failed())
+        plan::read_sample(&connection, now, site).map_err(self.failed())
     }
 
     fn rules(&self) -> Result<Option<CrawlRules>, StoreError> {

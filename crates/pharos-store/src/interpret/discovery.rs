@@ -93,9 +93,9 @@ pub(super) fn discover_links(
                         *refused.entry(rule).or_default() += 1;
                     }
                 }
-                // A page modified after the last visit is due, as is every page last visited before a batch crawl.
+                // A page last visited before a batch crawl is due.
                 Ok(()) => {
-                    let stale_before = modified.max(scope.fresh_since());
+                    let stale_before = scope.fresh_since();
                     let counted = weights.is_some_and(|w| w.counts_links);
                     followed_links += 1;
                     // Weights need every link, also to known pages.
@@ -109,6 +109,7 @@ pub(super) fn discover_links(
                         hops,
                         counted,
                         stale_before,
+                        modified,
                         likely_new: seen_state == SeenState::New,
                         ..DiscoveredLink::new(url, depth, record.at)
                     };
@@ -177,6 +178,23 @@ pub(super) fn icon_change(
     let url = scope.canonical(record.url.site_icon());
     (is_wanted && scope.admits_known(&url).is_ok())
         .then(|| CatalogChange::Found(DiscoveredLink::new(url, 1, record.at)))
+}
+
+/// Returns the changes of a webmaster's notice that pages changed. Unknown pages get depth 1, as those of sitemaps.
+pub(super) fn announced_changes(
+    scope: &mut CrawlScope,
+    pages: &[PageUrl],
+    at: Timestamp,
+) -> Vec<CatalogChange> {
+    let mut changes = Vec::new();
+    for page in pages {
+        let url = scope.canonical(page.clone());
+        if scope.admits(&url).is_ok() {
+            let link = DiscoveredLink { modified: Some(at), ..DiscoveredLink::new(url, 1, at) };
+            changes.push(CatalogChange::Found(link));
+        }
+    }
+    changes
 }
 
 /// Returns the change of a seed, or `None` if its URL cannot be a page.

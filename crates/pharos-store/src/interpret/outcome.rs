@@ -52,6 +52,7 @@ impl RecordOutcome {
                 LibraryEvent::CrawlStarted { .. }
                 | LibraryEvent::Submitted
                 | LibraryEvent::Decided { .. }
+                | LibraryEvent::Announced { .. }
                 | LibraryEvent::Recrawl { .. } => Self::Decision,
             },
         }

@@ -7,8 +7,10 @@ mod control;
 mod demand;
 mod fixed_intervals;
 mod insertion;
+mod interest;
 mod plan;
 mod policy;
+mod signals;
 mod state;
 
 use pharos_core::PageUrl;
@@ -20,8 +22,10 @@ pub use control::{VisitControl, VisitRhythm, new_link_share};
 pub use demand::{DemandHistogram, IntervalBounds, MAX_WEIGHT, MIN_WEIGHT};
 pub(crate) use fixed_intervals::FixedIntervals;
 pub use insertion::{inserted_share, inserted_visit, total_wait};
+pub use interest::{InvalidWeight, OperatorWeights, PageInterest};
 pub use plan::{RefreshPlan, RefreshSettings};
 pub use policy::{Demand, Freshness, Harmonic, Lag, Proportional, RefreshPolicy, Uniform, policy_by_name};
+pub use signals::{SignalObservation, SiteSignals};
 pub use state::RefreshState;
 pub(crate) use state::SettledVisit;
 

@@ -268,6 +268,8 @@ pub enum LibraryEvent {
     Decided { accepted: bool },
     /// An operator's request to fetch this page, or all known pages of its site, again.
     Recrawl { whole_site: bool },
+    /// A webmaster announced that these pages of the site changed, and proved to own it.
+    Announced { pages: Vec<PageUrl> },
     /// Placeholder of a page version whose content was dropped by the retention rule.
     Dropped {
         /// HTTP status of the version.

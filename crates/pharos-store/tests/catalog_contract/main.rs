@@ -33,6 +33,7 @@ use properties::{batches_and_overlaps_make_no_difference, removals_win_in_any_or
 use recrawl::{a_page_can_be_recrawled, a_site_can_be_recrawled};
 use refresh::{
     a_plan_is_applied_to_scheduled_pages_in_batches, a_plan_schedules_by_learned_change_rates,
+    dead_links_are_counted_by_site, signals_count_as_far_as_their_site_can_be_trusted,
     wrong_clocks_have_a_bounded_effect_on_change_rates,
 };
 use removal::{
@@ -99,6 +100,8 @@ fn conforms(open: &dyn Fn(&Path) -> Box<dyn Catalog>) {
         a_plan_schedules_by_learned_change_rates,
         a_plan_is_applied_to_scheduled_pages_in_batches,
         wrong_clocks_have_a_bounded_effect_on_change_rates,
+        signals_count_as_far_as_their_site_can_be_trusted,
+        dead_links_are_counted_by_site,
     ] {
         let dir = tempfile::tempdir().unwrap();
         check(&dir.path().join("catalog"), open);

@@ -18,13 +18,14 @@ use crate::state::AppState;
 type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const NAV_PAGES: [(&str, PageName); 21] = [
+const NAV_PAGES: [(&str, PageName); 22] = [
     ("/admin", |messages| messages.overview),
     ("/admin/crawl", |messages| messages.crawl),
     ("/admin/sites", |messages| messages.sites),
     ("/admin/page", |messages| messages.page_report),
     ("/admin/trouble", |messages| messages.trouble),
     ("/admin/submissions", |messages| messages.submissions),
+    ("/admin/refresh", |messages| messages.refresh),
     ("/admin/index", |messages| messages.index),
     ("/admin/words", |messages| messages.words),
     ("/admin/calendar", |messages| messages.calendar),

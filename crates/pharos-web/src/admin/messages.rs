@@ -15,6 +15,7 @@ messages! { DeskMessages {
     trouble: "Problems", "问题网页";
     submissions: "Submissions", "提交";
     index: "Index", "索引";
+    refresh: "Refresh", "刷新";
     words: "Words", "词典";
     calendar: "Calendar", "日程";
     backup: "Backups", "备份";

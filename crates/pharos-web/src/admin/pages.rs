@@ -26,6 +26,7 @@ mod page_report;
 mod params;
 mod problem_messages;
 mod queries;
+mod refresh;
 mod setting_texts;
 mod settings;
 mod settings_file;
@@ -37,6 +38,7 @@ mod trouble;
 mod words;
 
 pub(crate) use self::insight::SearchCache;
+pub(crate) use self::refresh::RefreshCache;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -64,6 +66,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/glossary", get(glossary::glossary))
         .route("/admin/submissions", get(submissions::submissions))
         .route("/admin/submissions/decide", post(submissions::decide))
+        .route("/admin/refresh", get(refresh::refresh))
         .route("/admin/words", get(words::words))
         .route("/admin/words/{what}", post(words::act))
         .route("/admin/index", get(generations::index))

@@ -39,7 +39,7 @@ pub(crate) enum Permission {
 use Permission::{Administer, Curate, Logs, Own, Queries, View};
 
 /// Permissions of every route: to read it, and to submit a form to it.
-pub(super) const RULES: [(&str, Permission, Permission); 52] = [
+pub(super) const RULES: [(&str, Permission, Permission); 53] = [
     ("/admin", View, Administer),
     ("/admin/live", View, Administer),
     ("/admin/news", View, Administer),
@@ -58,6 +58,7 @@ pub(super) const RULES: [(&str, Permission, Permission); 52] = [
     ("/admin/trouble/retry", Administer, Administer),
     ("/admin/submissions", View, Administer),
     ("/admin/submissions/decide", Administer, Administer),
+    ("/admin/refresh", View, Administer),
     ("/admin/index", View, Administer),
     ("/admin/index/{what}", Administer, Administer),
     ("/admin/words", View, Administer),

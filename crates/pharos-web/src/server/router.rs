@@ -54,6 +54,7 @@ fn routes() -> Router<AppState> {
         .route("/help", get(help::help))
         .route("/privacy", get(privacy::privacy))
         .route("/bot", get(bot::bot).post(bot::submit))
+        .route("/indexnow", get(api::indexnow).post(api::indexnow))
         .route("/api", get(api::guide))
         .route("/suggest", get(api::suggest_for_browsers))
         .route("/healthz", get(health::healthz))

@@ -50,11 +50,20 @@ impl AppState {
         if !may_be_submitted(&config.crawl, &url) {
             return Ok(Submitted::OutOfReach);
         }
-        let address = visitor.client.source.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        if let Err(wait) = self.api().submissions.acquire(&client_network(address)) {
-            return Ok(Submitted::TooOften(wait.as_secs().saturating_add(1)));
+        if let Err(wait) = self.acquire_submission(visitor) {
+            return Ok(Submitted::TooOften(wait));
         }
         self.run_blocking(move |service| submit_url(service, url)).await
+    }
+
+    /// Counts a submission of a visitor.
+    ///
+    /// # Errors
+    /// Returns the seconds to wait if the visitor submitted too much.
+    pub(crate) fn acquire_submission(&self, visitor: &Visitor) -> Result<(), u64> {
+        let address = visitor.client.source.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        let acquired = self.api().submissions.acquire(&client_network(address));
+        acquired.map_err(|wait| wait.as_secs().saturating_add(1))
     }
 }
 

@@ -7,11 +7,18 @@ use clap::{Args, Subcommand, ValueEnum};
 #[derive(Subcommand)]
 pub(crate) enum RefreshCommand {
     /// Show policy, budget, change rates and intervals of the known pages
-    Status,
+    Status(RefreshStatusArgs),
     /// Compare refresh policies on a trace of changing pages
     Simulate(RefreshSimulateArgs),
     /// Generate a synthetic trace of changing pages
     Trace(RefreshTraceArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct RefreshStatusArgs {
+    /// Only the pages of this site
+    #[arg(long, value_name = "HOST")]
+    pub(crate) site: Option<String>,
 }
 
 #[derive(Args)]

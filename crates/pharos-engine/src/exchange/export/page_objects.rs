@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use pharos_core::config::Config;
 use pharos_core::{LibraryPosition, PageObject, Timestamp};
@@ -144,7 +145,8 @@ impl PageWriter<'_, '_> {
             ExportFormat::Soif => {
                 let answer = self.source.library.response(page.position);
                 let Some(answer) = self.monitor.accept(answer)? else { return Ok(()) };
-                soif_summary(&page, page.at, answer.body.len() as u64)
+                let interval = self.source.visit_interval(&page.url)?;
+                soif_summary(&page, page.at, answer.body.len() as u64, interval)
             }
             ExportFormat::Forward => {
                 let text = format!("{}\n{}", page.page.title, page.page.text);
@@ -163,7 +165,8 @@ impl PageWriter<'_, '_> {
     }
 }
 
-fn soif_summary(page: &DerivedPage, at: Timestamp, size: u64) -> Vec<u8> {
-    let gathered = CrawlMetadata { size, at, refresh: None, time_to_live: None };
+/// Writes the summary of a page. It is valid until the next visit of the page.
+fn soif_summary(page: &DerivedPage, at: Timestamp, size: u64, interval: Option<Duration>) -> Vec<u8> {
+    let gathered = CrawlMetadata { size, at, refresh: interval, time_to_live: interval };
     soif::write_object(&soif::describe_page(&page.page, &gathered))
 }

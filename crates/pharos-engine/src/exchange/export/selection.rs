@@ -1,6 +1,7 @@
 //! Selection of the records to export.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pharos_core::{LibraryPosition, LibraryPositions, PageUrl, Timestamp};
 use pharos_store::catalog::{PageDetails, current_version};
@@ -87,6 +88,12 @@ impl<'a> ExportSource<'a> {
             positions.extend(self.current_position(page)?);
         }
         Ok(())
+    }
+
+    /// Returns the interval until the next visit of a page, as it is scheduled.
+    pub(super) fn visit_interval(&self, url: &PageUrl) -> Result<Option<Duration>, EngineError> {
+        let Some(page) = self.catalog.page(url.id())? else { return Ok(None) };
+        Ok(page.due.zip(page.visited_at).map(|(due, visited)| due.since(visited)))
     }
 
     /// Returns `true` if this version is exported.

@@ -12,12 +12,13 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 use super::plan::read_plan;
 use super::recrawl::recrawl_site;
 use super::rows::{page_columns, problem_number, read_page, signed, state_number};
-use crate::catalog::page_entry::{self, PageEntry};
+use super::signals;
+use crate::catalog::page_entry::{self, ChangeContext, PageEntry};
 use crate::catalog::{
     ApplyResult, CatalogChange, DiscoveredLink, ListUsage, PageState, Removal, RobotsFile, RobotsState,
     VisitOutcome,
 };
-use crate::interpret::refresh::RefreshPlan;
+use crate::interpret::refresh::{RefreshPlan, SiteSignals};
 
 /// Applies all changes within the caller's transaction.
 pub(super) fn apply_changes(
@@ -108,6 +109,9 @@ struct BatchSite {
     /// Time of the last whole-site recrawl request before this batch.
     recrawl_at: Option<Timestamp>,
     counts: StateCounts,
+    /// Trust in the signals of the site, once it is read, and whether it changed.
+    signals: Option<Option<SiteSignals>>,
+    has_new_signals: bool,
 }
 
 /// A back-off requested by a server: time of the last request and the latest end.
@@ -179,7 +183,7 @@ impl<'c> ChangeBatch<'c> {
                      WHERE site = ?1",
                 )?
                 .execute([site.number])?;
-            for table in ["pages", "visits", "versions", "lists"] {
+            for table in ["pages", "visits", "versions", "lists", "signals"] {
                 self.connection
                     .prepare_cached(&format!("DELETE FROM {table} WHERE site = ?1"))?
                     .execute([site.number])?;
@@ -295,6 +299,8 @@ impl<'c> ChangeBatch<'c> {
             back_off: None,
             recrawl_at,
             counts,
+            signals: None,
+            has_new_signals: false,
         });
         self.slots.insert(id, slot);
         Ok(slot)
@@ -311,7 +317,7 @@ impl<'c> ChangeBatch<'c> {
     /// Applies all changes of one page.
     fn apply_to_page(&mut self, group: &[PageChange]) -> rusqlite::Result<()> {
         let Some(&entry) = group.first() else { return Ok(()) };
-        let is_plain = |found: &DiscoveredLink| found.stale_before.is_none();
+        let is_plain = |found: &DiscoveredLink| found.stale_before.is_none() && found.modified.is_none();
         if group
             .iter()
             .all(|e| matches!(&self.changes[e.change], CatalogChange::Found(found) if is_plain(found)))
@@ -335,8 +341,28 @@ impl<'c> ChangeBatch<'c> {
                 CatalogChange::Deleted { .. } => self.content_at(entry)?,
                 _ => None,
             };
-            let effect = page_entry::apply_change(&mut now, change, new_version, content_at, &self.plan);
+            let signals = match change {
+                CatalogChange::Found(found) if found.modified.is_some() => self.signals(entry.slot)?,
+                _ => None,
+            };
+            let context = ChangeContext {
+                new_version,
+                content_at,
+                plan: &self.plan,
+                signals: signals.unwrap_or_default(),
+            };
+            let effect = page_entry::apply_change(&mut now, change, &context);
             self.sites[entry.slot].due |= effect.due;
+            if effect.announced && signals.is_none() {
+                self.set_signals(entry.slot, SiteSignals::default());
+            }
+            // Sites that never announced anything have no signals to judge.
+            if let Some(visit) = effect.observed
+                && let Some(mut signals) = self.signals(entry.slot)?
+            {
+                signals.observe(&visit);
+                self.set_signals(entry.slot, signals);
+            }
             if let CatalogChange::Found(found) = change
                 && effect.new
             {
@@ -360,6 +386,24 @@ impl<'c> ChangeBatch<'c> {
             self.save(entry, url, &now)?;
         }
         Ok(())
+    }
+
+    /// Returns the trust in the signals of a site, or `None` if it never announced anything.
+    fn signals(&mut self, slot: usize) -> rusqlite::Result<Option<SiteSignals>> {
+        let site = &mut self.sites[slot];
+        match site.signals {
+            Some(known) => Ok(known),
+            None => {
+                let read = signals::read(self.connection, site.number)?;
+                site.signals = Some(read);
+                Ok(read)
+            }
+        }
+    }
+
+    fn set_signals(&mut self, slot: usize, signals: SiteSignals) {
+        let site = &mut self.sites[slot];
+        (site.signals, site.has_new_signals) = (Some(Some(signals)), true);
     }
 
     /// Applies links to a page without any other change, which is by far the most frequent case in a crawl.
@@ -695,6 +739,9 @@ impl<'c> ChangeBatch<'c> {
                          WHERE site = ?1",
                     )?
                     .execute(params![site.number, back_off.until.millis(), back_off.requested_at.millis()])?;
+            }
+            if let Some(Some(signals)) = site.signals.filter(|_| site.has_new_signals) {
+                signals::write(self.connection, site.number, &signals)?;
             }
             if site.seed {
                 self.connection

@@ -82,6 +82,12 @@ const FROM_5: &str = "
     ALTER TABLE visits ADD COLUMN rate INTEGER;
     ALTER TABLE visits ADD COLUMN rhythm INTEGER;";
 
+/// The table of signals, which files of format 6 may lack. Readers understand both, so that the format stays the same.
+const SIGNALS: &str = "
+    CREATE TABLE IF NOT EXISTS signals (
+        site INTEGER PRIMARY KEY, confirmed REAL NOT NULL, false_alarms REAL NOT NULL, missed REAL NOT NULL,
+        days REAL NOT NULL) STRICT;";
+
 /// The table of list limits, which files of format 5 may lack. Readers do not use it, so that the format stays the same.
 const LISTS: &str = "
     CREATE TABLE IF NOT EXISTS lists (
@@ -98,9 +104,10 @@ const PROBLEMS: &str = "
         WHERE position IS NOT NULL AND reason IS NOT NULL AND trouble IS NULL;
     CREATE INDEX unsearchable ON visits (status, trouble) WHERE position IS NOT NULL AND indexable = 0;";
 
-/// Adds what files of format 5 may lack.
+/// Adds what files of formats 5 and 6 may lack.
 fn complete(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(LISTS)?;
+    connection.execute_batch(SIGNALS)?;
     let sql = "SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = 'unsearchable'";
     if connection.prepare(sql)?.exists([])? { Ok(()) } else { connection.execute_batch(PROBLEMS) }
 }
@@ -414,7 +421,11 @@ mod tests {
         }
         let reader = SqliteCatalog::open_reader(&old).unwrap().unwrap();
         let page = reader.page(url.id()).unwrap();
-        assert_eq!(reader.refresh_sample(Timestamp::EPOCH).unwrap().pages(), 1, "a reader does not migrate");
+        assert_eq!(
+            reader.refresh_sample(Timestamp::EPOCH, None).unwrap().pages(),
+            1,
+            "a reader does not migrate"
+        );
         drop(reader);
         let catalog = SqliteCatalog::open_writer(&old).unwrap();
         assert_eq!(catalog.page(url.id()).unwrap(), page);

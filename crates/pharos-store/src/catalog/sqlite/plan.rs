@@ -1,11 +1,11 @@
 //! Applies the refresh plan to the pages that are scheduled already, in small batches.
 
-use pharos_core::Timestamp;
+use pharos_core::{PageUrl, SiteId, SiteName, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::read_url;
-use crate::catalog::RefreshSample;
-use crate::interpret::refresh::{RefreshClass, RefreshPlan, RefreshState};
+use super::rows::{problem_number, read_url, signed};
+use crate::catalog::{DeadLinks, PageProblem, RefreshSample};
+use crate::interpret::refresh::{DemandHistogram, PageInterest, RefreshClass, RefreshPlan, RefreshState};
 
 /// A next visit is moved only if its interval changes by more than this share.
 const TOLERANCE: f64 = 0.05;
@@ -52,6 +52,12 @@ struct ScheduledPage {
     path: String,
 }
 
+impl ScheduledPage {
+    fn url(&self) -> Option<PageUrl> {
+        read_url(self.is_https, &self.site, &self.path).ok()
+    }
+}
+
 fn read_row(row: &Row<'_>, plan: &RefreshPlan) -> rusqlite::Result<ScheduledPage> {
     let (due, visited_at, path): (i64, i64, String) = (row.get(2)?, row.get(4)?, row.get(11)?);
     let packed: Option<i64> = row.get(8)?;
@@ -90,6 +96,7 @@ pub(super) fn apply_plan(
     connection: &Connection,
     now: Timestamp,
     limit: i64,
+    interest: &dyn Fn(&PageUrl) -> Option<PageInterest>,
     sample: &mut RefreshSample,
 ) -> rusqlite::Result<bool> {
     let Some(plan) = read_plan(connection)? else { return Ok(true) };
@@ -101,13 +108,16 @@ pub(super) fn apply_plan(
         let (site, page) = text.split_once(' ')?;
         Some((site.parse().ok()?, page.parse().ok()?))
     });
-    let (pages, last) = read_pages(connection, &plan, after, limit)?;
-    for page in &pages {
+    let (mut pages, last) = read_pages(connection, &plan, after, limit)?;
+    for page in &mut pages {
+        update_interest(connection, page, interest)?;
         let due = next_due(&plan, page);
         let interval = (page.due - page.visited_at) as f64;
-        // A page that is due now stays so: its visit may have been requested.
-        let moved =
-            due.filter(|due| page.due > now.millis() && (due - page.due).abs() as f64 > TOLERANCE * interval);
+        // A page that is due now stays so: its visit may have been requested. A change that was announced is not put off.
+        let moved = due.filter(|due| {
+            let is_kept = page.due <= now.millis() || page.state.is_announced && *due > page.due;
+            !is_kept && (due - page.due).abs() as f64 > TOLERANCE * interval
+        });
         if let Some(due) = moved {
             connection
                 .prepare_cached("UPDATE pages SET due = ?3 WHERE site = ?1 AND page = ?2")?
@@ -125,18 +135,71 @@ pub(super) fn apply_plan(
     Ok(last.is_none())
 }
 
-/// Reads the sample of all pages without changing them.
-pub(super) fn read_sample(connection: &Connection, now: Timestamp) -> rusqlite::Result<RefreshSample> {
+/// Stores the interest in a page if it changed.
+fn update_interest(
+    connection: &Connection,
+    page: &mut ScheduledPage,
+    interest: &dyn Fn(&PageUrl) -> Option<PageInterest>,
+) -> rusqlite::Result<()> {
+    let Some(now) = page.url().and_then(|url| interest(&url)).filter(|now| *now != page.state.interest)
+    else {
+        return Ok(());
+    };
+    page.state.interest = now;
+    let (_, rhythm) = page.state.to_columns();
+    connection
+        .prepare_cached("UPDATE visits SET rhythm = ?3 WHERE site = ?1 AND page = ?2")?
+        .execute(params![page.key.0, page.key.1, rhythm])?;
+    Ok(())
+}
+
+/// Reads the sample of the pages of a site, or of all pages, without changing them.
+pub(super) fn read_sample(
+    connection: &Connection,
+    now: Timestamp,
+    site: Option<SiteId>,
+) -> rusqlite::Result<RefreshSample> {
     let (plan, mut sample) = (read_plan(connection)?.unwrap_or_default(), RefreshSample::default());
-    let mut after = None;
+    let site = match site {
+        None => None,
+        Some(site) => {
+            let sql = "SELECT site FROM sites WHERE id = ?1";
+            let number: Option<i64> =
+                connection.prepare_cached(sql)?.query_row([signed(site.0)], |row| row.get(0)).optional()?;
+            match number {
+                Some(number) => Some(number),
+                None => return Ok(sample),
+            }
+        }
+    };
+    let is_wanted = |key: &PageKey| site.is_none_or(|site| key.0 == site);
+    let mut after = site.map(|site| (site, i64::MIN));
     loop {
         let (pages, last) = read_pages(connection, &plan, after, 1_000)?;
-        pages.iter().for_each(|page| count(&mut sample, &plan, page, page.due, now));
-        after = last;
+        let wanted = pages.iter().take_while(|page| is_wanted(&page.key));
+        wanted.for_each(|page| count(&mut sample, &plan, page, page.due, now));
+        after = last.filter(is_wanted);
         if after.is_none() {
             return Ok(sample);
         }
     }
+}
+
+/// Returns the sites with the most pages that no longer exist.
+pub(super) fn read_dead_links(connection: &Connection, limit: i64) -> rusqlite::Result<Vec<DeadLinks>> {
+    let sql = "
+        SELECT s.name, d.dead, (SELECT count(*) FROM visits v WHERE v.site = d.site)
+        FROM (SELECT site, count(*) AS dead FROM visits WHERE trouble = ?2 GROUP BY site
+              ORDER BY dead DESC, site LIMIT ?1) d
+        JOIN sites s USING (site) ORDER BY d.dead DESC, s.name";
+    let number = |row: &Row<'_>, column| row.get(column).map(|number: i64| number.unsigned_abs());
+    connection
+        .prepare_cached(sql)?
+        .query_map(params![limit, problem_number(PageProblem::NotFound)], |row| {
+            let site = SiteName::from_stored(row.get(0)?);
+            Ok(DeadLinks { site, dead: number(row, 1)?, visited: number(row, 2)? })
+        })?
+        .collect()
 }
 
 /// Site and page of a row.
@@ -146,7 +209,7 @@ type PageKey = (i64, i64);
 fn read_pages(
     connection: &Connection,
     plan: &RefreshPlan,
-    after: Option<(i64, i64)>,
+    after: Option<PageKey>,
     limit: i64,
 ) -> rusqlite::Result<(Vec<ScheduledPage>, Option<PageKey>)> {
     let (site, page) = after.unwrap_or((i64::MIN, i64::MIN));
@@ -172,16 +235,17 @@ fn next_due(plan: &RefreshPlan, page: &ScheduledPage) -> Option<i64> {
 fn count(sample: &mut RefreshSample, plan: &RefreshPlan, page: &ScheduledPage, due: i64, now: Timestamp) {
     let fixed = plan.fixed_interval(page.state.class);
     let demand = plan.demand(&page.state, page.weight);
-    sample.demands.add(crate::interpret::refresh::DemandHistogram::bin(demand));
+    sample.demands.add(DemandHistogram::bin(demand));
     sample.fixed_visits += if fixed > 0.0 { 1.0 / fixed } else { 0.0 };
     sample.learned += u64::from(!page.state.history.is_empty());
+    sample.raised += u64::from(page.state.interest.factor() > 1.0);
     sample.revisits += page.visits.saturating_sub(1);
     sample.changes += page.changes;
     sample.count_interval((due - page.visited_at) as f64 / DAY_MILLIS);
     sample.due += u64::from(due <= now.millis());
     let visited = Timestamp::from_millis(page.visited_at);
     if sample.longest_unvisited.as_ref().is_none_or(|(oldest, _)| visited < *oldest)
-        && let Ok(url) = read_url(page.is_https, &page.site, &page.path)
+        && let Some(url) = page.url()
     {
         sample.longest_unvisited = Some((visited, url));
     }

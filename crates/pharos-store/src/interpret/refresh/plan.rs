@@ -97,14 +97,15 @@ impl RefreshPlan {
     /// Returns the change rate and weight of a page. `weight` is its importance, from 1 to 1000; 0 if it was not computed.
     ///
     /// The fixed interval of a class expresses how much the operator cares about it: home pages and hubs, which lead to new
-    /// pages, weigh more. With the prior rate, a page without history is then due at its fixed interval.
+    /// pages, weigh more. With the prior rate, a page without history is then due at its fixed interval. The interest of
+    /// users and operators multiplies the weight.
     pub fn demand(&self, page: &RefreshState, weight: u32) -> Demand {
         let class = self.class_interval(RefreshClass::Page) / self.class_interval(page.class);
         let importance = match weight {
             0 => 1.0,
             weight => (f64::from(weight) / ORDINARY_WEIGHT).clamp(*IMPORTANCE.start(), *IMPORTANCE.end()),
         };
-        let weight = (class * importance).clamp(MIN_WEIGHT, MAX_WEIGHT);
+        let weight = (class * importance * page.interest.factor()).clamp(MIN_WEIGHT, MAX_WEIGHT);
         Demand { rate: page.history.rate(&self.prior(page.class)), weight }
     }
 

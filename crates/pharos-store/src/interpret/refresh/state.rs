@@ -1,8 +1,9 @@
-//! The refresh state that the catalog keeps for a page: 8 bytes for the change rate, and up to 5 bytes for the rest.
+//! The refresh state that the catalog keeps for a page: 8 bytes for the change rate, and up to 8 bytes for the rest.
 
 use std::time::Duration;
 
 use super::control::VisitRhythm;
+use super::interest::PageInterest;
 use super::plan::RefreshPlan;
 use super::{ChangeHistory, RefreshClass};
 
@@ -13,6 +14,10 @@ pub struct RefreshState {
     pub class: RefreshClass,
     /// State of the paper's policy.
     pub rhythm: VisitRhythm,
+    /// Factor of the weight that comes from users and operators.
+    pub interest: PageInterest,
+    /// `true` if the site announced a change after the last visit.
+    pub is_announced: bool,
 }
 
 /// A visit that settled the content of a page.
@@ -44,7 +49,7 @@ impl RefreshState {
         Some(plan.interval(self, visit.weight).unwrap_or(fixed))
     }
 
-    /// Packs the state into two integers, which take at most 14 bytes in the catalog.
+    /// Packs the state into two integers, which take at most 16 bytes in the catalog.
     pub(crate) fn to_columns(self) -> (Option<i64>, Option<i64>) {
         let rate = (!self.history.is_empty()).then(|| self.history.to_bits().cast_signed());
         let rhythm = &self.rhythm;
@@ -58,7 +63,9 @@ impl RefreshState {
         let flags = flags.iter().enumerate().map(|(bit, flag)| i64::from(*flag) << (2 + bit)).sum::<i64>();
         let misses = i64::from(rhythm.misses.min(3)) << 6;
         let interval = i64::from(rhythm.interval.to_bits()) << 8;
-        let packed = class | flags | misses | interval;
+        let interest = i64::from(self.interest.to_bits()) << 40;
+        let announced = i64::from(self.is_announced) << 48;
+        let packed = class | flags | misses | interval | interest | announced;
         (rate, (packed != 0).then_some(packed))
     }
 
@@ -83,6 +90,8 @@ impl RefreshState {
                 is_after_inserted: flag(5),
                 misses: (packed >> 6 & 3) as u8,
             },
+            interest: PageInterest::from_bits((packed >> 40) as u8),
+            is_announced: flag(48),
         }
     }
 }
@@ -102,12 +111,15 @@ mod tests {
         #[test]
         fn a_state_survives_its_packing(
             class in 0..4usize, flags in any::<[bool; 4]>(), misses in 0..4u8, interval in 0.001f32..400.0, visits in 0..5,
+            factor in 0.1f64..10.0, is_announced: bool,
         ) {
             let classes = [RefreshClass::Page, RefreshClass::Home, RefreshClass::Hub, RefreshClass::Feed];
             let [is_hit, is_inserted, was_inserted_hit, is_after_inserted] = flags;
             let mut state = RefreshState {
                 class: classes[class],
                 rhythm: VisitRhythm { interval, is_hit, misses, is_inserted, was_inserted_hit, is_after_inserted },
+                interest: PageInterest::from_factor(factor),
+                is_announced,
                 ..RefreshState::default()
             };
             for visit in 0..visits {
@@ -115,7 +127,7 @@ mod tests {
             }
             let (rate, packed) = state.to_columns();
             prop_assert_eq!(RefreshState::from_columns(rate, packed), state);
-            prop_assert!(packed.is_none_or(|packed| (0..1 << 40).contains(&packed)), "at most five bytes");
+            prop_assert!(packed.is_none_or(|packed| (0..1 << 49).contains(&packed)), "at most eight bytes");
         }
 
         #[test]

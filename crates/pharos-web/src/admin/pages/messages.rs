@@ -191,6 +191,9 @@ messages! { PageMessages {
     visited: "Last visit {}, {} responses, {} changes.", "最近访问 {}，共 {} 次响应，{} 次变化。";
     attempts: "{} consecutive attempts without a valid response.", "连续 {} 次未得到有效响应。";
     due: "Next fetch: {}.", "下次抓取：{}。";
+    refresh_reason: "Refresh policy {}: a change about every {} days, weight {}, of which a factor of {} by queries, clicks, links and operators.",
+        "刷新策略 {}：约每 {} 天变化一次，权重 {}，其中查询、点击、链接和管理员设置的系数为 {}。";
+    change_announced: "A sitemap, feed or notice announced a change since the last visit.", "上次访问之后，站点地图、新闻源或通知公布了变化。";
     unchanged: "unchanged", "未变化";
     dropped: "deleted by the retention policy", "已按保留策略删除";
     damaged: "damaged", "已损坏";

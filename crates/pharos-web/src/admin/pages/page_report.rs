@@ -287,6 +287,14 @@ fn fetches(record: &PageRecord, m: &'static PageMessages, lang: Lang) -> ReportS
     if let Some(due) = page.due {
         lines.push(fill(m.due, &[&lang.date_time(due)]));
     }
+    if let Some(reason) = &report.next_visit {
+        let days = format!("{:.1}", 1.0 / reason.change_rate);
+        let (weight, interest) = (format!("{:.2}", reason.weight), format!("{:.2}", reason.interest));
+        lines.push(fill(m.refresh_reason, &[&reason.policy.to_string(), &days, &weight, &interest]));
+        if reason.is_announced {
+            lines.push(m.change_announced.into());
+        }
+    }
     for stored in &report.versions {
         let kept = match stored.kept {
             VersionContent::Whole(size) => format_bytes(size as f64),

@@ -142,7 +142,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("crawl.refresh_hub", "目录型网页的刷新间隔，网站的新网页最先出现在这里。"),
     ("crawl.refresh_feed", "站点地图和新闻源的刷新间隔。"),
     ("crawl.refresh_at_most_every", "任何网页的最短刷新间隔（刷新过于频繁反而有害：Cho 2003）。"),
-    ("crawl.gone_after", "网页不存在（404）时再次抓取前的等待时间；仍不存在则从索引中移除。"),
+    (
+        "crawl.gone_after",
+        "网页不存在（404）时再次抓取前的等待时间；仍不存在则从索引中移除，之后以逐次加倍的间隔（最长为该时间的 32 倍）再检查几次，最后放弃。",
+    ),
     ("crawl.robots_lifetime", "已获取的 robots.txt 的有效期（RFC 9309：最长 24 小时）。"),
     ("crawl.allow_private", "允许抓取私有地址和本机地址。"),
     ("crawl.resolve", "HOST:PORT:ADDR：访问该主机和端口时使用这个地址，与 curl 相同。"),
@@ -155,10 +158,16 @@ const MEANINGS: &[(&str, &str)] = &[
     ("crawl.time_zone", "抓取时段和其他日程所用的时区，例如 Europe/Berlin 或 +08:00；留空则使用本机时区。"),
     (
         "refresh.policy",
-        "刷新策略：uniform（固定间隔 crawl.refresh*）、lag（根据学到的变化率，使变化等待的时间最短）、proportional、paper、freshness 或 harmonic。",
+        "刷新策略：lag（根据学到的变化率，使变化等待的时间最短）、uniform（固定间隔 crawl.refresh*）、proportional、paper、freshness 或 harmonic。",
     ),
     ("refresh.budget", "策略每天计划访问已知网页的次数；0 表示与固定间隔 crawl.refresh* 的次数相同。"),
     ("refresh.longest", "最长刷新间隔：任何网页都不会超过这一时间不被访问。"),
+    (
+        "refresh.weights",
+        "按网站或网址模式设置的权重，每行一项：`www.example.org 4`、`https://www.example.org/news/* 8`。第一条匹配的有效。\
+         在 lag 策略下，权重为 4 的网页访问频率加倍。",
+    ),
+    ("refresh.interest_every", "根据热门查询、点击和链接计算网页权重的间隔；0 表示三者都不考虑。"),
     (
         "refresh.inserted_visit",
         "paper 策略：发现变化后插入的访问的位置，midpoint（中点）或 golden-section（黄金分割点）。",
@@ -283,6 +292,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("web.submit", "如何处理访客提交的网址：off（不接受）、propose（由管理员决定）或 add（立即抓取）。"),
     ("web.submissions", "等待处理的提交数上限；更多的提交会被拒绝。"),
     ("web.submit_rate", "每个客户端地址每小时允许的提交数；0 表示不限。"),
+    (
+        "web.indexnow",
+        "接受已抓取网站的站长发来的 IndexNow 网页变化通知（/indexnow），站长须用密钥文件证明身份。",
+    ),
     (
         "web.api_keys",
         "API 密钥，客户端须提供其中之一（请求头 API-Key，或 Authorization: Bearer）。有名称和权限范围的密钥在控制台的“API 密钥”页。\

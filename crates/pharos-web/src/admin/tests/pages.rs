@@ -9,7 +9,7 @@ use super::*;
 use crate::testing::apply_changes;
 use crate::{LoadedSettings, SettingsSource};
 
-const PAGES: [&str; 34] = [
+const PAGES: [&str; 37] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -25,6 +25,9 @@ const PAGES: [&str; 34] = [
     "/admin/trouble?site=www.example.org&kind=failed&q=timed&before=5.0",
     "/admin/trouble?kind=not-found&seeds=1",
     "/admin/submissions",
+    "/admin/refresh",
+    "/admin/refresh?site=www.example.org",
+    "/admin/refresh?site=%3Cscript%3E",
     "/admin/index",
     "/admin/alerts",
     "/admin/glossary",

@@ -108,8 +108,13 @@ fn print(report: &PageReport) -> anyhow::Result<()> {
     if let Some(reason) = &report.next_visit {
         let source = if reason.is_learned { "learned" } else { "assumed" };
         let every = refresh::time(86_400.0 / reason.change_rate);
+        let interest = match reason.interest {
+            factor if (factor - 1.0).abs() < 0.01 => String::new(),
+            factor => format!(" (×{factor:.2} by queries, clicks, links and operators)"),
+        };
+        let announced = if reason.is_announced { ", a change was announced" } else { "" };
         console::out!(
-            "  refresh  {} policy, a change every {every} ({source}), weight {:.2}",
+            "  refresh  {} policy, a change every {every} ({source}), weight {:.2}{interest}{announced}",
             reason.policy,
             reason.weight
         );

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter};
 
 use anyhow::{Context as _, bail};
 use pharos_core::config::{InsertedVisit, RefreshPolicyName, SettingValue as _};
-use pharos_core::{Clock as _, SystemClock};
+use pharos_core::{Clock as _, PageUrl, SiteName, SystemClock};
 use pharos_crawl::refresh::simulate::{
     LearnedIntervals, PaperIntervals, PolicyFigures, SimulationOptions, VisitIntervals, lag_figure, simulate,
 };
@@ -14,7 +14,9 @@ use pharos_engine::status::refresh::refresh_report;
 use pharos_store::interpret::refresh::policy_by_name;
 use serde_json::json;
 
-use crate::cli::{Global, RefreshCommand, RefreshSimulateArgs, RefreshTraceArgs, TraceLaw};
+use crate::cli::{
+    Global, RefreshCommand, RefreshSimulateArgs, RefreshStatusArgs, RefreshTraceArgs, TraceLaw,
+};
 use crate::{CommandOutcome, console, settings};
 
 /// Maximum number of invalid lines that are printed.
@@ -22,14 +24,16 @@ const MAX_REPORTED: u64 = 20;
 
 pub(crate) fn run(global: &Global, command: RefreshCommand) -> anyhow::Result<CommandOutcome> {
     match command {
-        RefreshCommand::Status => status(global),
+        RefreshCommand::Status(args) => status(global, &args),
         RefreshCommand::Simulate(args) => run_simulation(global, &args),
         RefreshCommand::Trace(args) => write_trace(&args),
     }
 }
 
-fn status(global: &Global) -> anyhow::Result<CommandOutcome> {
-    let report = refresh_report(&settings::stores(global)?, &settings::load(global)?, SystemClock.now())?;
+fn status(global: &Global, args: &RefreshStatusArgs) -> anyhow::Result<CommandOutcome> {
+    let site = args.site.as_deref().map(site_name).transpose()?;
+    let (stores, config) = (settings::stores(global)?, settings::load(global)?);
+    let report = refresh_report(&stores, &config, SystemClock.now(), site.as_ref())?;
     let Some(report) = report.filter(|report| report.pages > 0) else {
         console::print_message(global.quiet, "no stored page has a next visit");
         return Ok(CommandOutcome::NothingFound);
@@ -47,6 +51,10 @@ fn status(global: &Global) -> anyhow::Result<CommandOutcome> {
     console::out!("budget       {:.1} visits a day, {:.1} scheduled", report.budget, report.scheduled_visits);
     console::out!("expected lag {}", time(report.expected_lag));
     console::out!("useless      {:.1} % of the visits found no change", 100.0 * report.useless_share);
+    console::out!(
+        "weights      {} pages raised by queries, clicks, links or operators",
+        console::grouped(report.raised)
+    );
     console::out!("due now      {}", console::grouped(report.due));
     if let Some(page) = &report.longest_unvisited {
         console::out!("unvisited    since {}: {}", page.visited_at, page.url);
@@ -60,7 +68,34 @@ fn status(global: &Global) -> anyhow::Result<CommandOutcome> {
     for class in &report.change_times {
         console::out!("  up to {:<8} {:>12}", class.up_to, console::grouped(class.pages));
     }
+    if !report.signals.is_empty() {
+        console::out!(
+            "sitemaps, feeds and notices by site: share that was right, share of changes announced"
+        );
+    }
+    for site in &report.signals {
+        let (right, announced) = (100.0 * site.precision, 100.0 * site.recall);
+        console::out!("  {:<30} {right:>5.0} % {announced:>5.0} %  {:.0} visits", site.site, site.visits);
+    }
+    if !report.dead_links.is_empty() {
+        console::out!("dead links by site: pages that no longer exist, share of the visited pages");
+    }
+    for site in &report.dead_links {
+        console::out!(
+            "  {:<30} {:>12} {:>5.1} %",
+            site.site,
+            console::grouped(site.dead),
+            100.0 * site.share
+        );
+    }
     Ok(CommandOutcome::Good)
+}
+
+/// Parses the name of a site: a host, with its port unless it is the default one.
+fn site_name(typed: &str) -> anyhow::Result<SiteName> {
+    let url = PageUrl::parse(&format!("http://{typed}/")).ok();
+    let url = url.filter(|url| url.path_and_query() == "/");
+    Ok(url.with_context(|| format!("--site: `{typed}` is no host name"))?.site())
 }
 
 fn run_simulation(global: &Global, args: &RefreshSimulateArgs) -> anyhow::Result<CommandOutcome> {
