@@ -36,7 +36,7 @@ mod submissions;
 mod trouble;
 mod words;
 
-pub(crate) use self::insight::SearchCache;
+pub(crate) use self::insight::{SearchCache, read_searches};
 
 use axum::Router;
 use axum::routing::{get, post};
