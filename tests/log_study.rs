@@ -2,6 +2,11 @@
 
 use std::fs;
 
+use std::time::Duration;
+
+use pharos_core::{Clock as _, SystemClock};
+use serde_json::json;
+
 use crate::common::{TestFolder, fail, succeed};
 
 /// Rows of a log in the form of Sogou: three visitors search for the same, one of them for something private.
@@ -127,4 +132,56 @@ fn logs_without_queries_say_what_is_missing() {
     let noise = folder.file("noise", "no log at all\n").to_str().unwrap().to_string();
     assert!(fail(&mut folder.on("data", &["log", "report", "--log", &noise])).contains("--form"));
     assert!(fail(&mut folder.on("nowhere", &["log", "report"])).contains("not found"));
+}
+
+#[test]
+fn builds_learn_words_and_propose_synonyms_from_the_logs() {
+    let folder = TestFolder::new();
+    let page =
+        json!({"op": "add", "url": "http://a.example/club", "title": "爱心社", "text": "爱心社招新。"});
+    folder.file("feed.jsonl", page.to_string() + "\n");
+    succeed(&mut folder.on("data", &["load", "feed.jsonl"]));
+    let mut rows = String::new();
+    for user in 10..22 {
+        rows += &format!("12:00:{user}\tu{user}\t[爱心社]\t1 1\ta.example/club\n");
+        rows += &format!("12:10:{user}\tu{user}\t[电脑 维修]\t1 1\ta.example/repair\n");
+        rows += &format!("12:11:{user}\tu{user}\t[计算机 维修]\t1 1\ta.example/repair\n");
+    }
+    let file = folder.file("sogou.txt", rows).to_str().unwrap().to_string();
+    let yesterday = SystemClock.now().minus(Duration::from_secs(86_400)).date();
+    succeed(&mut folder.on("data", &["log", "import", "--form", "sogou", "--date", &yesterday, &file]));
+    let learnt = || folder.on("data", &["words", "list", "--learnt"]).output().unwrap();
+    assert_eq!(learnt().status.code(), Some(1), "nothing is learnt before a build");
+    succeed(&mut folder.on("data", &["index", "build"]));
+    let words = String::from_utf8(learnt().stdout).unwrap();
+    assert!(words.starts_with("爱心社\tbase\t12\tindexed\tlearnt") && words.lines().count() == 1, "{words}");
+    let proposals = succeed(&mut folder.on("data", &["curate", "proposals"]));
+    assert!(proposals.starts_with("电脑\t计算机\t12 visits\tclicks 100 %"), "{proposals}");
+
+    succeed(&mut folder.on("data", &["words", "remove", "爱心社"]));
+    succeed(&mut folder.on("data", &["curate", "proposals", "--accept", "电脑", "计算机"]));
+    assert_eq!(succeed(&mut folder.on("data", &["curate", "synonyms"])), "电脑\t计算机\n");
+    assert_eq!(folder.on("data", &["curate", "proposals"]).output().unwrap().status.code(), Some(1));
+    succeed(&mut folder.on("data", &["index", "build"]));
+    assert_eq!(learnt().status.code(), Some(1), "a removed word is not learnt again");
+}
+
+#[test]
+fn queries_and_entities_are_listed_from_any_log() {
+    let folder = TestFolder::new();
+    let mut rows = String::new();
+    for (nth, query) in ["什么是灯塔", "灯塔 高度", "灯塔 高度", "哈利 上映", "月球 上映"].iter().enumerate()
+    {
+        rows += &format!("12:00:0{nth}\tu{nth}\t[{query}]\t1 1\ta.example/{nth}\n");
+    }
+    let file = folder.file("sogou.txt", rows).to_str().unwrap().to_string();
+    let on = |arguments: &[&str]| folder.on("none", &[arguments, &["--log", &file]].concat());
+    let top = succeed(&mut on(&["log", "queries", "top", "--csv", "-n", "1"]));
+    assert!(top.starts_with("query,searches,") && top.contains("\n\"灯塔 高度\",2,2,"), "{top}");
+    assert_eq!(on(&["log", "queries", "slow"]).output().unwrap().status.code(), Some(1));
+    let examples = folder.file("examples.tsv", "哈利\t电影\n").to_str().unwrap().to_string();
+    let found = succeed(&mut on(&["log", "entities", "-k", "1", "--examples", &examples]));
+    assert!(found.contains("      3  灯塔") && found.contains("# 高度 (2)"), "{found}");
+    assert!(found.contains("哈利  电影 100 %"), "{found}");
+    assert_eq!(on(&["log", "entities"]).output().unwrap().status.code(), Some(1), "three visits are needed");
 }

@@ -640,6 +640,14 @@ settings! {
         cluster: f64 = 0.2,
         /// Number of queries of a page below which its click words are discounted (Good–Turing).
         cutoff: usize = 5,
+        /// Weight of random walks among the signs of related queries and similar pages; 0 uses none.
+        related: f64 = 0.3,
+        /// Greatest share by which satisfied clicks raise the weight of a suggested query, and missing ones lower it; 0
+        /// counts searches only.
+        satisfied: f64 = 0.5,
+        /// Minimum number of visits that asked for an unknown word before a build adds it to the vocabulary; 0 learns no
+        /// words and removes those learnt before.
+        learn_words: usize = 10,
     }
     /// Hot queries and related queries.
     hot: HotConfig {

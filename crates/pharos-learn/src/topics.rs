@@ -2,6 +2,7 @@
 //!
 //! **Input:** texts. **Output:** a [`TopicModel`]: topics as distributions of words, and the topics of further texts.
 //! [`gibbs`] learns by collapsed Gibbs sampling, which is fast; [`variational`] by variational EM, as in the paper.
+//! [`weakly_supervised`] learns classes of entities from the contexts of queries and some examples.
 //!
 //! ```
 //! use pharos_learn::topics::corpus::{Corpus, CorpusLimits};
@@ -17,6 +18,7 @@ pub mod corpus;
 pub mod gibbs;
 mod model;
 pub mod variational;
+pub mod weakly_supervised;
 
 pub use model::{TopicModel, TopicModelError, TopicShare};
 

@@ -1,7 +1,8 @@
 //! Clicks: patterns of impressions, preferences between results, and the click graph with what follows from it.
 //!
 //! ```text
-//! logs ─▶ DayClicks (one file per day) ─▶ ClickGraph ─▶ similarity, walk, propagation, clusters, click_words
+//! logs ─▶ DayClicks (one file per day) ─▶ ClickGraph ─▶ similarity, walk, propagation, clusters
+//!                                                     └▶ LearntClicks: click words, related queries, similar pages
 //! ```
 
 pub mod click_graph;
@@ -9,6 +10,7 @@ pub mod click_words;
 pub mod clusters;
 pub mod days;
 pub mod discounting;
+pub mod learnt;
 pub mod patterns;
 pub mod preferences;
 pub mod propagation;

@@ -42,13 +42,17 @@
 pub mod anonymise;
 pub mod behaviour;
 pub mod clicks;
+pub mod entities;
 pub mod import;
+pub mod learnt_words;
 pub mod log;
 mod log_statistics;
 pub mod machine;
 pub mod queries;
+pub mod refusals;
 pub mod search_log;
 pub mod sessions;
+pub mod synonyms;
 pub mod system;
 #[cfg(test)]
 mod testing;

@@ -19,6 +19,7 @@ use pharos_core::config::HotConfig;
 use pharos_store::DataDir;
 use pharos_text::normalise;
 
+use crate::clicks::learnt::LearntClicks;
 use crate::clicks::votes::VoteLimit;
 use crate::log::Follower;
 use crate::log::records::{AnyRecord, ClickKind, ClickRecord, LogKind, QueryRecord};
@@ -34,6 +35,8 @@ const MAX_OPEN_QUERIES: NonZeroUsize = NonZeroUsize::new(1 << 17).unwrap();
 const MAX_CLICKS: usize = 1 << 17;
 /// Maximum length of a query in characters. Longer queries are of interest only to their author.
 const MAX_QUERY_CHARS: usize = 100;
+/// Related queries taken from random walks.
+const MAX_WALKED: usize = 32;
 
 /// Statistics of the logs of the last days.
 pub struct LogStatistics {
@@ -154,11 +157,12 @@ impl LogStatistics {
         self.state.frequency.hourly_of_all(self.now)
     }
 
-    /// Returns the queries related to this one, the closest first.
-    pub fn related(&self, query: &str, n: usize) -> Vec<String> {
+    /// Returns the queries related to this one, the closest first. Clicks that builds have learnt from add random walks.
+    pub fn related(&self, query: &str, n: usize, learnt: &LearntClicks) -> Vec<String> {
         let Some(key) = key_of(query) else { return Vec::new() };
         let frequency = &self.state.frequency;
-        self.state.related.related(&key, query, n, |key| frequency.is_shown(key))
+        let walked = learnt.related_queries(&key, MAX_WALKED);
+        self.state.related.related(&key, query, n, &walked, |key| frequency.is_shown(key))
     }
 
     /// Returns frequent and recent queries of any number of visits, for warming caches and generations, not
@@ -342,7 +346,7 @@ mod tests {
             assert_eq!(statistics.top_today(10), [hot("tea", 2), hot("Ｔea Pot", 2)]);
             assert_eq!(statistics.hourly("tea POT").unwrap().iter().sum::<u64>(), 3);
             assert_eq!(statistics.hourly("private"), None);
-            assert_eq!(statistics.related("tea pot", 5), ["tea"]);
+            assert_eq!(statistics.related("tea pot", 5, &LearntClicks::default()), ["tea"]);
             assert!(statistics.frequent(5).contains(&"private".to_string()));
             assert_eq!(statistics.phrases(), [("tea".to_string(), 3), ("Ｔea Pot".into(), 3)]);
             assert!(!statistics.rising(TimeWindow::Hour, 5).is_empty());

@@ -18,6 +18,7 @@ use pharos_core::Timestamp;
 use serde::Serialize;
 
 use self::goals::cut_goals;
+pub(crate) use self::reformulation::is_correction;
 pub use self::reformulation::{Reformulation, classify};
 use self::terms::QueryTerms;
 use crate::search_log::{Search, SearchLog};

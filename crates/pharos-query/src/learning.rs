@@ -20,12 +20,15 @@ use parking_lot::RwLock;
 use pharos_core::PageUrl;
 use pharos_core::config::SuggestConfig;
 use pharos_index::IndexView;
+use pharos_mining::clicks::learnt::LearntClicks;
 use pharos_mining::{LogStatistics, Logs};
+use pharos_text::normalise;
 
 use self::impressions::Impressions;
 use self::visit_sessions::VisitSessions;
 use crate::assist::suggestion_sources::SuggestionSources;
 use crate::processor::{QueryError, QueryProcessor};
+use crate::request::collapse_whitespace;
 
 /// Interval of log reading.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -49,6 +52,8 @@ pub(crate) struct LearningState {
     pub(crate) impressions: Impressions,
     /// `None` until the logs are read, which takes a while if there are many.
     statistics: RwLock<Option<LogStatistics>>,
+    /// Evidence of clicks, as the last build left it.
+    learnt: RwLock<Arc<LearntClicks>>,
     related: Cache<String, (Instant, Vec<String>)>,
 }
 
@@ -59,6 +64,7 @@ impl LearningState {
             sessions: VisitSessions::default(),
             impressions: Impressions::default(),
             statistics: RwLock::default(),
+            learnt: RwLock::default(),
             related: Cache::new(RELATED_CACHED),
         }
     }
@@ -81,10 +87,22 @@ impl LearningState {
         };
         // Nothing is known before the logs are read for the first time.
         let Some(known) = statistics.as_ref() else { return Vec::new() };
-        let related = known.related(query, RELATED);
+        let learnt = Arc::clone(&self.learnt.read());
+        let related = known.related(query, RELATED, &learnt);
         drop(statistics);
         self.related.insert(query.to_string(), (Instant::now(), related.clone()));
         related
+    }
+
+    /// Returns the queries that may be suggested, with their weights: how often they were asked, raised or lowered by the
+    /// success of their users.
+    pub(crate) fn suggested_queries(&self) -> Vec<(String, f32)> {
+        let learnt = Arc::clone(&self.learnt.read());
+        let weigh = |(query, times): (String, u64)| {
+            let factor = learnt.suggestion_factor(&collapse_whitespace(&normalise(&query)));
+            (query, (times as f64 * factor) as f32)
+        };
+        self.with_statistics(LogStatistics::phrases).into_iter().map(weigh).collect()
     }
 
     /// Reads new log records and returns the clicks among them.
@@ -141,10 +159,14 @@ impl Learner {
 }
 
 impl Learner {
-    /// Passes the words of queries that led to pages to the ranking. The last build has updated them.
-    pub(crate) fn load_click_words(&self) {
-        match self.state.logs.click_words() {
-            Ok(words) => self.processor.set_click_words(words),
+    /// Reads what the last build has learnt from clicks, for ranking, related queries and suggestions.
+    pub(crate) fn load_learnt_clicks(&self) {
+        match self.state.logs.learnt_clicks() {
+            Ok(learnt) => {
+                let learnt = Arc::new(learnt);
+                *self.state.learnt.write() = Arc::clone(&learnt);
+                self.processor.set_learnt_clicks(learnt);
+            }
             Err(error) => tracing::warn!(%error, "cannot read the clicks of days"),
         }
     }
@@ -162,7 +184,7 @@ impl SuggestionModels {
     pub(crate) fn collect(
         &self,
         view: &dyn IndexView,
-        queries: Vec<(String, u64)>,
+        queries: Vec<(String, f32)>,
         previous: &SuggestionSources,
     ) -> Result<SuggestionSources, QueryError> {
         SuggestionSources::collect(&self.dir, view, queries, &self.config, previous)
@@ -226,7 +248,7 @@ struct LogFollower {
 struct RebuildInputs {
     when: Instant,
     generation: String,
-    queries: Vec<(String, u64)>,
+    queries: Vec<(String, f32)>,
 }
 
 impl LogFollower {
@@ -242,7 +264,7 @@ impl LogFollower {
 
     /// Rebuilds suggestions if pages or queries are new and the last rebuild is long enough ago.
     fn rebuild_suggestions(&mut self) -> Result<(), QueryError> {
-        let queries = self.learner.state.with_statistics(LogStatistics::phrases);
+        let queries = self.learner.state.suggested_queries();
         let processor = &self.learner.processor;
         let view = processor.view()?;
         if let Some(inputs) = &self.last_rebuild {
@@ -265,7 +287,7 @@ impl LogFollower {
         let Learner { processor, state, .. } = &self.learner;
         let history = processor.view()?.history().map(String::from);
         if history != self.history {
-            self.learner.load_click_words();
+            self.learner.load_learnt_clicks();
             let queries = state.with_statistics(|statistics| statistics.frequent(WARM_UP_QUERIES));
             let count = processor.warm(queries.iter().map(String::as_str))?;
             tracing::debug!(queries = count, "warmed up a new history");

@@ -9,7 +9,7 @@ use pharos_core::config::{Config, CorrectConfig, QueryConfig, RankConfig};
 use pharos_core::{Clock, PageId, PageUrl, SystemClock};
 use pharos_index::{Index, IndexError, IndexView, ResultFields, StoredPage};
 use pharos_mining::CacheUse;
-use pharos_mining::clicks::click_words::ClickWords;
+use pharos_mining::clicks::learnt::LearntClicks;
 use pharos_text::Analyser;
 use thiserror::Error;
 
@@ -158,9 +158,9 @@ impl QueryProcessor {
         self.clicks.store(Arc::new(clicks));
     }
 
-    /// Replaces the words of queries that led to pages.
-    pub fn set_click_words(&self, words: ClickWords) {
-        self.clicks().set_words(words);
+    /// Replaces what builds have learnt from clicks.
+    pub fn set_learnt_clicks(&self, learnt: Arc<LearntClicks>) {
+        self.clicks().set_learnt(learnt);
     }
 
     /// Ends a click day, so that earlier clicks decay.
@@ -914,7 +914,7 @@ mod tests {
         let config = Config::default();
         let view = search.view().unwrap();
         let gather = |before: &SuggestionSources| {
-            let queries = [("lighthouse keepers".to_string(), 9)];
+            let queries = [("lighthouse keepers".to_string(), 9.0)];
             SuggestionSources::collect(dir.path(), &*view, queries, &config.suggest, before).unwrap()
         };
         search.set_suggestion_sources(gather(&gather(&SuggestionSources::default())));
@@ -951,7 +951,7 @@ mod tests {
             SuggestionSources::collect(
                 dir.path(),
                 &*view,
-                [("lighthouse keepers".into(), 9)],
+                [("lighthouse keepers".into(), 9.0)],
                 &blocked,
                 &SuggestionSources::default(),
             )

@@ -44,8 +44,7 @@ impl SearchService {
         if !is_server {
             let (models, learning) = (models.clone(), Arc::clone(&learning));
             processor = processor.with_suggestions_on_demand(Box::new(move |view| {
-                let queries = learning.with_statistics(LogStatistics::phrases);
-                models.collect(view, queries, &SuggestionSources::default())
+                models.collect(view, learning.suggested_queries(), &SuggestionSources::default())
             }));
         }
         let processor = Arc::new(processor);
@@ -54,7 +53,7 @@ impl SearchService {
             Some(LearningThread::start(learner, models)?)
         } else {
             learner.learn();
-            learner.load_click_words();
+            learner.load_learnt_clicks();
             None
         };
         Ok(Self { processor, learning, thread })

@@ -95,6 +95,7 @@ use self::action_log::{ActionEntry, ActionLog};
 use self::frame::DeskFrame;
 use self::login_limits::LoginLimits;
 use self::operators::{Accounts, OperatorStore, OperatorsError};
+pub(crate) use self::pages::read_searches;
 use self::password::PasswordHasher;
 use self::sampler::Sampler;
 use self::session::{DeskSessions, Operator};

@@ -4,6 +4,7 @@
 //! search.rs    queries                     similar.rs   pages similar to one
 //! page.rs      status of one page          submit.rs    submitting URLs
 //! suggest.rs   suggestions, hot queries    click.rs     click reporting
+//! queries.rs   queries of users for key holders
 //! stats.rs     size of the collection      formats.rs   results as RSS, CSV and SearXNG JSON
 //! params.rs    declared parameters         problem.rs   errors (RFC 9457)
 //! api_keys.rs  authentication              cors.rs      cross-origin access
@@ -22,6 +23,7 @@ mod openapi;
 mod page;
 mod params;
 mod problem;
+mod queries;
 mod search;
 mod similar;
 mod stats;
@@ -50,7 +52,7 @@ use crate::server::rate_limit::RateLimit;
 use crate::state::AppState;
 
 /// Returns all routes. The OpenAPI document has the same paths and names their methods.
-fn route_table() -> [(&'static str, MethodRouter<AppState>); 9] {
+fn route_table() -> [(&'static str, MethodRouter<AppState>); 10] {
     [
         ("/api/v1/search", get(search::search)),
         ("/api/v1/page", get(page::page)),
@@ -58,6 +60,7 @@ fn route_table() -> [(&'static str, MethodRouter<AppState>); 9] {
         ("/api/v1/suggest", get(suggest::suggest)),
         ("/api/v1/hot", get(suggest::hot)),
         ("/api/v1/stats", get(stats::stats)),
+        ("/api/v1/queries", get(queries::queries)),
         ("/api/v1/submit", post(submit::submit)),
         ("/api/v1/click", post(click::click)),
         (openapi::PATH, get(openapi::openapi)),

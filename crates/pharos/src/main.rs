@@ -117,6 +117,9 @@ fn run(cli: Cli) -> anyhow::Result<CommandOutcome> {
         Command::Eval { command: EvalCommand::Correct(args) } => {
             commands::insight::eval_correct::run(global, &args)
         }
+        Command::Eval { command: EvalCommand::Clicks(args) } => {
+            commands::insight::eval_clicks::run(global, &args)
+        }
         Command::Eval { command: EvalCommand::Spam } => commands::insight::eval_spam::run(global),
         Command::Rank { command } => commands::rank::run(global, command),
         Command::Classify { command } => commands::learn::classify::run(global, command),

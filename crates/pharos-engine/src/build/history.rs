@@ -13,6 +13,9 @@ use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPositions, SystemClock};
 use pharos_index::generations::HistoryGeneration;
 use pharos_index::{BuilderRequest, GenerationStore, HistoryBuilder, IndexError, ReplacedGenerations};
+use pharos_mining::clicks::days;
+use pharos_mining::learnt_words::{LearningRules, update_vocabulary};
+use pharos_mining::synonyms::update_proposals;
 use pharos_store::interpret::is_searchable;
 use pharos_store::{DataDir, StoreError};
 use tokio::sync::watch;
@@ -115,13 +118,15 @@ pub fn build_history(
     analyse_remaining(data, config, &mut check)?;
     let planned = plan::find_resumable(&stores, config, &*generations)?;
     let resumed = planned.is_some();
+    // A resumed build continues with the words that it began with.
     if !resumed {
+        learn_words(data, config);
         let open = generations.current()?.open().number;
         let seal = BuilderRequest::Seal(open);
         request_owner(&stores, &*generations, &seal, &mut || check(BuildProgress::Sealing))?;
     }
     let built = build_generation(data, config, &*generations, planned, &mut check)?;
-    update_clicks(data);
+    update_clicks(data, config);
     let install = BuilderRequest::Install(built.history.clone());
     request_owner(&stores, &*generations, &install, &mut || check(BuildProgress::Switching))?;
     info!(generation = built.history.number, pages = built.pages, "installed a new history generation");
@@ -161,19 +166,35 @@ pub(crate) fn rebuild_index(
     let generations = stores.require_generations(BUILDING)?;
     let _builder = generations.lock_builder()?;
     generations.clear_request();
+    learn_words(data, config);
     let built = build_generation(data, config, &*generations, None, check)?;
-    update_clicks(data);
+    update_clicks(data, config);
     check(BuildProgress::Switching)?;
     generations.start_over(Some(built.history.clone()), replaced)?;
     info!(generation = built.history.number, pages = built.pages, "rebuilt the index");
     Ok(built.into_summary())
 }
 
-/// Brings the click graph up to date with the logs. Logs that cannot be read do not stop the build.
-fn update_clicks(data: &DataDir) {
-    match pharos_mining::clicks::days::update(data, SystemClock.now()) {
+/// Brings the click graph up to date with the logs, and proposes synonyms. Logs that cannot be read do not stop the build.
+fn update_clicks(data: &DataDir, config: &Config) {
+    let now = SystemClock.now();
+    match days::update(data, now) {
         Ok(updated) => info!(read = updated.read, removed = updated.removed, "updated the clicks of days"),
         Err(error) => warn!(%error, "cannot update the clicks of days"),
+    }
+    match update_proposals(data, config, now) {
+        Ok(proposals) => info!(proposals, "proposed synonyms"),
+        Err(error) => warn!(%error, "cannot propose synonyms"),
+    }
+}
+
+/// Brings the learnt words of the vocabulary up to date with the logs, before pages are segmented.
+fn learn_words(data: &DataDir, config: &Config) {
+    let learnt = days::update(data, SystemClock.now())
+        .and_then(|_| update_vocabulary(data, &LearningRules::from_config(config)));
+    match learnt {
+        Ok(words) => info!(added = words.added.len(), removed = words.removed.len(), "learnt words"),
+        Err(error) => warn!(%error, "cannot learn words from the logs"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use pharos_core::Timestamp;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::queries::is_chinese;
 use crate::search_log::SearchLog;
@@ -11,7 +12,7 @@ use crate::sessions::{Ending, Reformulation, SessionRules, sessions};
 const MIN_SEARCHES: u64 = 3;
 
 /// The figures of a query.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct QueryRow {
     #[serde(skip)]
     pub number: u32,

@@ -165,7 +165,7 @@ impl ClickGraphBuilder {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// The graph of the literature: q1 → d1, d2; q2 → d1, d2, d3; and an unconnected q3 → d4.

@@ -4,10 +4,11 @@
 //! The relevance of page d for query q is the sum of the shares of the words of q in the queries that led to d:
 //!
 //! ```text
-//! relevance(q, d) = Σ_{w ∈ q} tf(w, Q_d) / Σ_v tf(v, Q_d) · coverage, between 0 and 1
+//! relevance(q, d) = Σ_{w ∈ q} tf(w, Q_d) / Σ_v tf(v, Q_d) · coverage · n_d / (n_d + 10), between 0 and 1
 //! ```
 //!
-//! tf counts a word by the weights of the edges, discounted for pages that few queries led to.
+//! tf counts a word by the weights of the edges, discounted for pages that few queries led to. n_d is the sum of the
+//! weights: pages that the same queries led to differ only in it.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
@@ -22,6 +23,8 @@ use super::discounting::Discounts;
 
 /// Words stored for a page; the heaviest are kept.
 const MAX_WORDS: usize = 64;
+/// Sum of the weights of a page at which its words count half.
+const HALF_EVIDENCE: f64 = 10.0;
 /// Words of a query that are used.
 const MAX_QUERY_WORDS: usize = 16;
 
@@ -56,8 +59,10 @@ impl ClickWords {
             if total <= 0.0 {
                 continue;
             }
-            // Few queries say little about a page.
-            let reliability = (discounts.discounted(degree) / degree.max(1) as f64).min(1.0);
+            // Few queries and few clicks say little about a page.
+            let weight = f64::from(graph.page_weight(page));
+            let reliability = (discounts.discounted(degree) / degree.max(1) as f64).min(1.0) * weight
+                / (weight + HALF_EVIDENCE);
             let mut counts: Vec<(u64, f32)> = counts
                 .into_iter()
                 .map(|(word, count)| (word, (reliability * count / total) as f32))
@@ -127,13 +132,14 @@ mod tests {
         let relevance = |query: &str, page: &str| {
             field.relevance(&query_words(query), PageUrl::parse(page).unwrap().id())
         };
-        // tea 4, green 3, house 1 of 8.
-        assert!(
-            (relevance("tea", first) - 0.5).abs() < 1e-6 && (relevance("tea", second) - 0.5).abs() < 1e-6
-        );
-        assert!((relevance("green tea", first) - 7.0 / 8.0).abs() < 1e-6);
+        let is_near = |value: f64, expected: f64| (value - expected).abs() < 1e-6;
+        // tea 4, green 3, house 1 of 8; a weight of 4.
+        let evidence = 4.0 / 14.0;
+        assert!(is_near(relevance("tea", first), 0.5 * evidence));
+        assert!(is_near(relevance("tea", second), 0.5 / 11.0));
+        assert!(is_near(relevance("green tea", first), 7.0 / 8.0 * evidence));
         // Half of the query: tea 4/8 · (1/2)².
-        assert!((relevance("tea cup", first) - 0.125).abs() < 1e-6);
+        assert!(is_near(relevance("tea cup", first), 0.125 * evidence));
         assert_eq!((relevance("coffee", first), relevance("", first)), (0.0, 0.0));
         assert_eq!(relevance("tea", "http://a.example/3"), 0.0);
         assert_eq!((field.len(), ClickWords::default().is_empty()), (2, true));

@@ -25,14 +25,15 @@ use super::click_graph::{ClickGraph, ClickGraphBuilder};
 use crate::log::files::{DayRange, LogFile, list_files};
 use crate::log::records::LogKind;
 use crate::search_log::{SearchLog, read_data_dir};
+use crate::sessions::{Reformulation, SessionRules, sessions};
 
 /// Votes that a click with a long dwell time adds to its own.
 const SATISFIED_VOTES: f32 = 1.0;
 /// Maximum size of a line of a day's file.
 const MAX_LINE: u64 = 16 << 20;
 const COMPRESSION_LEVEL: i32 = 3;
-/// Version of the format of the files.
-const FORMAT: u32 = 1;
+/// Version of the format of the files. Older ones are read until the next build replaces them.
+const FORMAT: u32 = 2;
 
 /// Parameters of the graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +69,26 @@ pub struct DayQuery {
     /// Clicked pages: URL, votes, and votes with a long dwell time.
     #[serde(rename = "p", default)]
     pub pages: Vec<(String, u32, u32)>,
+    /// Queries with other words that followed for the same goal, with the numbers of visits.
+    #[serde(rename = "r", default, skip_serializing_if = "Vec::is_empty")]
+    pub rephrased: Vec<(String, u32)>,
+}
+
+/// Success of the searches for a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueryOutcome {
+    /// Number of visits that asked the query.
+    pub visits: u32,
+    /// Share of satisfied visits, estimated from clicks: 0.5 without any evidence.
+    pub success: f32,
+}
+
+/// The queries of days, merged.
+#[derive(Debug, Default)]
+pub struct MergedDays {
+    pub graph: ClickGraph,
+    /// Outcomes of the queries of the graph, and of those without clicks.
+    pub outcomes: HashMap<Box<str>, QueryOutcome, RandomState>,
 }
 
 /// The first line of a day's file.
@@ -106,7 +127,10 @@ pub fn aggregate_day(log: &SearchLog) -> Vec<DayQuery> {
     let mut queries: BTreeMap<u32, DayQuery> = (0..)
         .zip(&visits)
         .map(|(query, visits)| {
-            (query, DayQuery { query: log.queries.text(query).into(), visits: *visits, pages: Vec::new() })
+            (
+                query,
+                DayQuery { query: log.queries.text(query).into(), visits: *visits, ..DayQuery::default() },
+            )
         })
         .collect();
     for ((query, url), (votes, satisfied)) in votes {
@@ -114,8 +138,34 @@ pub fn aggregate_day(log: &SearchLog) -> Vec<DayQuery> {
             query.pages.push((log.urls.text(url).to_string(), votes, satisfied));
         }
     }
-    queries.values_mut().for_each(|query| query.pages.sort_unstable());
+    for ((query, next), visits) in rephrasings(log) {
+        if let Some(query) = queries.get_mut(&query) {
+            query.rephrased.push((log.queries.text(next).to_string(), visits));
+        }
+    }
+    queries.values_mut().for_each(|query| {
+        query.pages.sort_unstable();
+        query.rephrased.sort_unstable();
+    });
     queries.into_values().collect()
+}
+
+/// Counts the visits that replaced words of one query by others, for the same goal. Further votes of a visit do not count.
+fn rephrasings(log: &SearchLog) -> HashMap<(u32, u32), u32, RandomState> {
+    let mut voted: HashSet<(Option<u32>, u32, u32), RandomState> = HashSet::default();
+    let mut visits: HashMap<(u32, u32), u32, RandomState> = HashMap::default();
+    for session in sessions(log, &SessionRules::default()).iter().filter(|session| session.visit.is_some()) {
+        for steps in session.goals.iter().flat_map(|goal| goal.steps.windows(2)) {
+            let [before, after] = [0, 1].map(|nth| log.searches[steps[nth].search as usize].query);
+            if steps[1].kind == Reformulation::Rephrase
+                && before != after
+                && voted.insert((session.visit, before, after))
+            {
+                *visits.entry((before, after)).or_default() += 1;
+            }
+        }
+    }
+    visits
 }
 
 /// Returns the directory of the files of days.
@@ -194,7 +244,10 @@ fn read_day(path: &Path, made_from: Option<&MadeFrom>, take: &mut dyn FnMut(DayQ
     };
     next(&mut line)?;
     let header: Header = serde_json::from_slice(&line)?;
-    if header.format != FORMAT || made_from.is_some_and(|made_from| *made_from != header.made_from) {
+    if header.format > FORMAT {
+        return Ok(false);
+    }
+    if made_from.is_some_and(|made_from| header.format < FORMAT || *made_from != header.made_from) {
         return Ok(false);
     }
     if made_from.is_none() {
@@ -205,61 +258,102 @@ fn read_day(path: &Path, made_from: Option<&MadeFrom>, take: &mut dyn FnMut(DayQ
     Ok(true)
 }
 
-/// Merges the files of days into the graph, as the last build left them. Damaged files are skipped.
+/// Merges the files of days, as the last build left them. Damaged files are skipped.
 ///
 /// # Errors
 /// Fails if the directory cannot be read.
-pub fn load(data: &DataDir, rules: &GraphRules, now: Timestamp) -> io::Result<ClickGraph> {
-    let dir = directory(data);
-    let mut days = Vec::new();
-    if dir.is_dir() {
-        for entry in fs::read_dir(&dir)? {
-            let name = entry?.file_name().to_string_lossy().into_owned();
-            days.extend(name.strip_suffix(".zst").map(str::to_string));
+pub fn load(data: &DataDir, rules: &GraphRules, now: Timestamp) -> io::Result<MergedDays> {
+    let days = StoredDays::list(data)?;
+    Ok(merge(&|take| days.for_each(take), rules, now))
+}
+
+/// The files of days, as the last build left them.
+pub(crate) struct StoredDays {
+    dir: PathBuf,
+    days: Vec<String>,
+}
+
+impl StoredDays {
+    /// Lists the files.
+    pub(crate) fn list(data: &DataDir) -> io::Result<Self> {
+        let dir = directory(data);
+        let mut days = Vec::new();
+        if dir.is_dir() {
+            for entry in fs::read_dir(&dir)? {
+                let name = entry?.file_name().to_string_lossy().into_owned();
+                days.extend(name.strip_suffix(".zst").map(str::to_string));
+            }
         }
+        days.sort();
+        Ok(Self { dir, days })
     }
-    days.sort();
-    let each = |take: &mut dyn FnMut(&str, DayQuery)| {
-        for day in &days {
-            let path = dir.join(format!("{day}.zst"));
+
+    /// Passes the queries of all days in order. Damaged files are skipped.
+    pub(crate) fn for_each(&self, take: TakeQuery<'_>) {
+        for day in &self.days {
+            let path = self.dir.join(format!("{day}.zst"));
             if let Err(error) = read_day(&path, None, &mut |query| take(day, query)) {
                 tracing::warn!(%error, path = %path.display(), "skipping damaged clicks of a day");
             }
         }
-    };
-    Ok(merge(&each, rules, now))
+    }
+
+    /// Counts the visits of every query over all days. Visits of different days have different names, so that their numbers
+    /// add up.
+    pub(crate) fn visits(&self) -> HashMap<Box<str>, u32, RandomState> {
+        count_visits(&|take| self.for_each(take))
+    }
 }
 
 /// Builds the graph from the logs without writing anything, for commands.
 pub fn graph_of(log: &SearchLog, rules: &GraphRules, now: Timestamp) -> ClickGraph {
     let day = log.period().map_or_else(|| now.date(), |(_, last)| last.date());
     let queries = aggregate_day(log);
-    merge(&|take| queries.iter().for_each(|query| take(&day, query.clone())), rules, now)
+    merge(&|take| queries.iter().for_each(|query| take(&day, query.clone())), rules, now).graph
 }
 
 /// Receives the queries of days.
-type TakeQuery<'a> = &'a mut dyn FnMut(&str, DayQuery);
+pub(crate) type TakeQuery<'a> = &'a mut dyn FnMut(&str, DayQuery);
 
-/// Merges days: `each` passes every query of every day.
-fn merge(each: &dyn Fn(TakeQuery<'_>), rules: &GraphRules, now: Timestamp) -> ClickGraph {
-    // Visits of different days have different names, so that their numbers add up.
+fn count_visits(each: &dyn Fn(TakeQuery<'_>)) -> HashMap<Box<str>, u32, RandomState> {
     let mut visits: HashMap<Box<str>, u32, RandomState> = HashMap::default();
     each(&mut |_, query| {
         let count = visits.entry(query.query.into()).or_default();
         *count = count.saturating_add(query.visits);
     });
+    visits
+}
+
+/// Merges days: `each` passes every query of every day.
+fn merge(each: &dyn Fn(TakeQuery<'_>), rules: &GraphRules, now: Timestamp) -> MergedDays {
+    let mut visits = count_visits(each);
     visits.retain(|_, visits| *visits >= rules.min_visits);
+    let mut outcomes: HashMap<Box<str>, QueryOutcome, RandomState> =
+        visits.into_iter().map(|(query, visits)| (query, QueryOutcome { visits, success: 0.0 })).collect();
+    // Decayed visits and clicks of each query.
+    let mut evidence: HashMap<Box<str>, (f32, f32), RandomState> = HashMap::default();
     let mut builder = ClickGraphBuilder::default();
     each(&mut |day, query| {
-        if !visits.contains_key(query.query.as_str()) {
+        if !outcomes.contains_key(query.query.as_str()) {
             return;
         }
         let decay = decay(day, now, rules.half_life_days);
+        let mut clicks = 0.0;
         for (url, votes, satisfied) in &query.pages {
-            builder.add(&query.query, url, decay * (*votes as f32 + SATISFIED_VOTES * *satisfied as f32));
+            let weight = decay * (*votes as f32 + SATISFIED_VOTES * *satisfied as f32);
+            builder.add(&query.query, url, weight);
+            clicks += weight;
         }
+        let (visits, clicked) = evidence.entry(query.query.into()).or_default();
+        *visits += decay * query.visits as f32;
+        *clicked += clicks;
     });
-    builder.finish()
+    for (query, outcome) in &mut outcomes {
+        let (visits, clicks) = evidence.get(query).copied().unwrap_or_default();
+        // Laplace's rule of succession: one success and one failure were seen before.
+        outcome.success = ((clicks / (1.0 + SATISFIED_VOTES) + 1.0) / (visits + 2.0)).min(1.0);
+    }
+    MergedDays { graph: builder.finish(), outcomes }
 }
 
 /// Returns the weight of a click of a day: it halves every half-life. Days of the future count fully.
@@ -306,17 +400,19 @@ mod tests {
             write(&data, "Tea", visit, "2026-01-31", "http://x/", 100);
         }
         assert_eq!(update(&data, at(NOW)).unwrap(), UpdateReport { read: 1, kept: 0, removed: 0 });
-        assert_eq!(load(&data, &rules, at(NOW)).unwrap().sizes().edges, 0, "too few visits");
+        assert_eq!(load(&data, &rules, at(NOW)).unwrap().graph.sizes().edges, 0, "too few visits");
         write(&data, "tea", "c", "2026-02-01", "http://x/", 1);
         assert_eq!(update(&data, at(NOW)).unwrap(), UpdateReport { read: 1, kept: 1, removed: 0 });
-        let graph = load(&data, &rules, at(NOW)).unwrap();
+        let MergedDays { graph, outcomes } = load(&data, &rules, at(NOW)).unwrap();
         // Two satisfied votes of yesterday count half, one of today fully, twice each.
         assert_eq!((graph.sizes().edges, graph.sizes().weight), (1, 4.0));
         assert_eq!(graph.queries.text(0), "tea");
+        // Two visits as of today, all satisfied: (2 + 1) / (2 + 2).
+        assert_eq!(outcomes["tea"], QueryOutcome { visits: 3, success: 0.75 });
 
         purge_visit(&data.logs(), "a").unwrap();
         assert_eq!(update(&data, at(NOW)).unwrap().read, 1);
-        assert_eq!(load(&data, &rules, at(NOW)).unwrap().sizes().edges, 0);
+        assert_eq!(load(&data, &rules, at(NOW)).unwrap().graph.sizes().edges, 0);
         fs::remove_dir_all(data.logs()).unwrap();
         assert_eq!(update(&data, at(NOW)).unwrap(), UpdateReport { read: 0, kept: 0, removed: 2 });
     }
@@ -341,9 +437,9 @@ mod tests {
         update(&data, at(NOW)).unwrap();
         for content in [&b""[..], b"garbage", b"\x28\xb5\x2f\xfd"] {
             fs::write(directory(&data).join("2026-01-31.zst"), content).unwrap();
-            assert_eq!(load(&data, &rules, at(NOW)).unwrap().sizes().edges, 0);
+            assert_eq!(load(&data, &rules, at(NOW)).unwrap().graph.sizes().edges, 0);
             assert_eq!(update(&data, at(NOW)).unwrap().read, 1);
-            assert_eq!(load(&data, &rules, at(NOW)).unwrap().sizes().edges, 1);
+            assert_eq!(load(&data, &rules, at(NOW)).unwrap().graph.sizes().edges, 1);
         }
     }
 }

@@ -8,8 +8,7 @@ use pharos_core::{Clock, Config, SystemClock, Timestamp};
 use pharos_store::DataDir;
 
 use crate::LogStatistics;
-use crate::clicks::click_words::ClickWords;
-use crate::clicks::days::{self, GraphRules};
+use crate::clicks::learnt::{LearntClicks, LearntRules};
 use crate::log::LogWriter;
 use crate::system::{SystemCounters, SystemLogger};
 use crate::visits::VisitHasher;
@@ -18,8 +17,7 @@ use crate::visits::VisitHasher;
 pub struct Logs {
     data: DataDir,
     hot: HotConfig,
-    graph: GraphRules,
-    cutoff: u64,
+    learnt: LearntRules,
     clock: Arc<dyn Clock>,
     is_server: bool,
     /// Writer of all logs. Discards records if logging is off, or if the logs are only read.
@@ -60,8 +58,7 @@ impl Logs {
         Self {
             data: data.clone(),
             hot: config.hot.clone(),
-            graph: GraphRules::from_config(config),
-            cutoff: config.clicks.cutoff as u64,
+            learnt: LearntRules::from_config(config),
             is_server: true,
             writer,
             visits: VisitHasher::open(data, &config.log, Arc::clone(&clock)),
@@ -88,12 +85,12 @@ impl Logs {
         LogStatistics::open(&self.data, &self.hot, self.now())
     }
 
-    /// Returns the words of queries that led to pages, as the last build left them.
+    /// Returns what the last build has learnt from clicks.
     ///
     /// # Errors
     /// Fails if the clicks of days cannot be listed.
-    pub fn click_words(&self) -> io::Result<ClickWords> {
-        Ok(ClickWords::build(&days::load(&self.data, &self.graph, self.now())?, self.cutoff))
+    pub fn learnt_clicks(&self) -> io::Result<LearntClicks> {
+        LearntClicks::load(&self.data, self.learnt, self.now())
     }
 
     /// Ends the slot of the system log and writes all records. Blocks until they are on disk.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use pharos_text::Analyser;
 use pharos_text::analyser::stop_words::is_stop_word;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Words of a query that are used.
 const MAX_WORDS: usize = 16;
@@ -15,7 +16,7 @@ const MAX_WORDS: usize = 16;
 const MAX_GROWTH: f64 = 10.0;
 
 /// A word that users search for now.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct HotWord {
     /// The normalised word, as in the index.
     pub word: String,

@@ -1,7 +1,7 @@
 //! Related queries (相关搜索), by shared words, shared clicks and query sequences.
 //!
 //! ```text
-//! score(q, p) = 0.3 · words(q, p) + 0.4 · clicks(q, p) + next(q, p)
+//! score(q, p) = 0.3 · words(q, p) + 0.4 · clicks(q, p) + next(q, p) + walk(q, p)
 //! ```
 //!
 //! * `words`: shared words over all words of both (Jaccard), without stop words.
@@ -10,6 +10,8 @@
 //! * `next`: the share of the queries q that are followed by p in the same visit, n / (count + 2). One in ten
 //!   users who search for Z50 then searches for 火车Z50 (《走进搜索引擎》§5.6.2). The 2 prevents a single sequence from
 //!   dominating.
+//! * `walk`: the weighted share of p among the queries that random walks on the click graph reach from q. They find
+//!   queries without common words and clicks (Craswell & Szummer 2007).
 //!
 //! Queries that score below 0.06 are not related. Candidates come from inverted indexes by word and by
 //! result, so that the cost depends on the number of shared items and not on the number of queries.
@@ -173,8 +175,15 @@ impl RelatedQueries {
     }
 
     /// Returns the queries related to this one, the closest first, restricted to keys for which `may_show` is
-    /// `true`.
-    pub fn related(&self, key: &str, text: &str, n: usize, may_show: impl Fn(&str) -> bool) -> Vec<String> {
+    /// `true`. `walked` are keys that walks reach, with their shares of the score; they may be shown.
+    pub fn related(
+        &self,
+        key: &str,
+        text: &str,
+        n: usize,
+        walked: &[(&str, f64)],
+        may_show: impl Fn(&str) -> bool,
+    ) -> Vec<String> {
         let own = self.numbers.get(key).map(|number| &self.queries[*number as usize]);
         let own_words = own.map_or_else(|| words(text), |own| own.words.clone());
         let empty = HashMap::new();
@@ -186,13 +195,23 @@ impl RelatedQueries {
         }
         let count = own.map_or(0.0, |own| f64::from(own.count));
         let mut scored: Vec<(f64, &str)> = Vec::new();
+        for (key, share) in walked {
+            match self.numbers.get(*key) {
+                Some(number) => _ = candidates.insert(*number),
+                None if *share >= MIN_SCORE => scored.push((*share, *key)),
+                None => {}
+            }
+        }
+        let walked: HashMap<&str, f64> = walked.iter().copied().collect();
         for number in candidates {
             let other = &self.queries[number as usize];
             let followed = next.and_then(|next| next.get(&number)).map_or(0.0, |n| f64::from(*n));
             let score = WORDS_WEIGHT * shared(&own_words, &other.words)
                 + CLICKS_WEIGHT * cosine(own_clicks, &other.clicks)
                 + (followed / (count + NEXT_SMOOTHING)).min(1.0);
-            if score >= MIN_SCORE && &*other.key != key && may_show(&other.key) {
+            let share = walked.get(&*other.key);
+            let score = score + share.unwrap_or(&0.0);
+            if score >= MIN_SCORE && &*other.key != key && (share.is_some() || may_show(&other.key)) {
                 scored.push((score, &other.text));
             }
         }
@@ -267,7 +286,7 @@ mod tests {
     }
 
     fn of(related: &RelatedQueries, query: &str) -> Vec<String> {
-        related.related(query, query, 5, |_| true)
+        related.related(query, query, 5, &[], |_| true)
     }
 
     #[test]
@@ -308,8 +327,20 @@ mod tests {
         assert_eq!(of(&related, "the panda"), ["大熊猫"]);
         // An unseen query is related by its words.
         assert_eq!(of(&related, "武汉大学 图书馆").len(), 3);
-        assert!(related.related("图书馆", "图书馆", 5, |key| key.starts_with("清华")).len() == 1);
+        assert!(related.related("图书馆", "图书馆", 5, &[], |key| key.starts_with("清华")).len() == 1);
         assert!(of(&related, "").is_empty());
+    }
+
+    #[test]
+    fn walks_add_queries_and_raise_known_ones() {
+        let mut related = RelatedQueries::new(1000, WITHIN);
+        for query in ["red tea", "green tea", "tea"] {
+            ask(&mut related, query, "", 0);
+        }
+        let walked = [("red tea", 0.1), ("infusion", 0.08), ("rare", 0.01)];
+        let found = |shown: bool| related.related("tea", "tea", 5, &walked, |_| shown);
+        assert_eq!(found(true), ["red tea", "green tea", "infusion"]);
+        assert_eq!(found(false), ["red tea", "infusion"]);
     }
 
     #[test]

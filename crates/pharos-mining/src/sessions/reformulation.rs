@@ -82,7 +82,7 @@ pub(super) fn classify_words(
 
 /// Returns `true` if two texts differ as a misspelling and its correction: they sound alike, or a fifth of their
 /// characters or fewer was edited, and at least one edit is possible in three characters.
-pub(super) fn is_correction(a: &str, b: &str) -> bool {
+pub(crate) fn is_correction(a: &str, b: &str) -> bool {
     let (a_chars, b_chars): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let longer = a_chars.len().max(b_chars.len());
     if !(3..=MAX_EDITED_CHARS).contains(&longer) {

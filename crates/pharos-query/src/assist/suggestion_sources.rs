@@ -70,11 +70,11 @@ enum HistoryIndexState {
 
 impl SuggestionSources {
     /// Collects the sources for a view of the index: the phrase indexes in the directory `models`, if any, and past
-    /// queries with their counts. Parts that have not changed are taken from `previous`.
+    /// queries with their weights. Parts that have not changed are taken from `previous`.
     pub fn collect(
         models: &Path,
         view: &dyn IndexView,
-        queries: impl IntoIterator<Item = (String, u64)>,
+        queries: impl IntoIterator<Item = (String, f32)>,
         config: &SuggestConfig,
         previous: &SuggestionSources,
     ) -> Result<Self, QueryError> {
@@ -88,8 +88,8 @@ impl SuggestionSources {
             ))
         };
         let mut past_queries = PhraseIndexBuilder::default();
-        for (query, times) in queries {
-            past_queries.add(&query, times as f32);
+        for (query, weight) in queries {
+            past_queries.add(&query, weight);
         }
         let speller = Speller::from_indexes([&history.words, &latest.words]);
         let sources = Self {

@@ -14,6 +14,7 @@ use pharos_text::analyser::stem::stem_term;
 use pharos_text::{Analyser, is_han, normalise};
 
 use super::file::CurationFile;
+use super::records::CurationError;
 use crate::language::term::QueryTerm;
 use crate::request::collapse_whitespace;
 
@@ -40,6 +41,27 @@ const SEPARATORS: [char; 4] = ['\t', ',', '，', '、'];
 /// Returns the file in the directory of models.
 pub fn synonyms_file(models: &Path) -> CurationFile {
     CurationFile::new(models.join(FILE_NAME), MAX_BYTES)
+}
+
+/// Adds a set of two words to the file in the directory of models. Returns `false` if they are no valid set.
+///
+/// # Errors
+/// Fails if the file cannot be read or written, or would be too long.
+pub fn add_synonyms(models: &Path, a: &str, b: &str) -> Result<bool, CurationError> {
+    let line = format!("{}\t{}", a.trim(), b.trim());
+    if line.contains(['\n', '\r', '#']) || parse_set(&line).is_err() {
+        return Ok(false);
+    }
+    let file = synonyms_file(models);
+    let _lock = file.lock()?;
+    let mut text = file.read_text()?;
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&line);
+    text.push('\n');
+    file.replace(text.as_bytes())?;
+    Ok(true)
 }
 
 /// The sets of synonyms.
@@ -109,6 +131,12 @@ impl SynonymSets {
     /// Returns `true` if there are no sets.
     pub fn is_empty(&self) -> bool {
         self.sets.is_empty()
+    }
+
+    /// Returns `true` if a set contains both words.
+    pub fn are_synonyms(&self, a: &str, b: &str) -> bool {
+        let [a, b] = [a, b].map(|word| collapse_whitespace(&normalise(word)));
+        self.sets.iter().any(|set| set.contains(&a) && set.contains(&b))
     }
 
     fn add(&mut self, set: Vec<String>) {
@@ -200,6 +228,19 @@ mod tests {
         assert_eq!(found(&sets, "New York hotels").unwrap(), (2, vec!["nyc".into()]));
         assert_eq!(found(&sets, "new").map(|(length, _)| length), None);
         assert_eq!(found(&sets, "信息检索导论").unwrap().1, ["ir"]);
+        assert!(sets.are_synonyms("NYC", "new  york") && !sets.are_synonyms("nyc", "pharos"));
+    }
+
+    #[test]
+    fn a_set_is_added_to_what_an_operator_has_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = synonyms_file(dir.path());
+        std::fs::write(file.path(), "# ours").unwrap();
+        assert!(add_synonyms(dir.path(), "new york", "nyc").unwrap());
+        for (a, b) in [("same", "Same"), ("", "b"), ("a\nb", "c"), ("#a", "b")] {
+            assert!(!add_synonyms(dir.path(), a, b).unwrap(), "{a} / {b}");
+        }
+        assert_eq!(file.read_text().unwrap(), "# ours\nnew york\tnyc\n");
     }
 
     #[test]

@@ -47,23 +47,39 @@ impl RetrievalEvaluation {
 
     /// Ranks the documents for every query with these settings. For queries with candidates, only these are ranked.
     pub fn run(&self, collection: &Collection, config: &Config) -> Result<Rankings, QueryError> {
+        self.run_prepared(collection, config, |_| ())
+    }
+
+    /// As [`run`](Self::run), after `prepare` has changed the query processor.
+    pub(super) fn run_prepared(
+        &self,
+        collection: &Collection,
+        config: &Config,
+        prepare: impl FnOnce(&QueryProcessor),
+    ) -> Result<Rankings, QueryError> {
         let mut config = config.clone();
         config.query.candidates = config.query.candidates.max(self.ids.len());
         config.query.max_length = usize::MAX;
         let search = QueryProcessor::new(Arc::clone(&self.index), &config);
+        prepare(&search);
         let rank = |query: &TestQuery| -> Result<(String, Vec<String>), QueryError> {
             let depth = if query.candidates.is_some() { self.ids.len() } else { RANKING_DEPTH };
-            let ranked = search.best_with_any_word(&strip_operators(&query.text), depth)?;
+            let ranked = search.best_with_any_word(&Self::query_text(query), depth)?;
             let ids = ranked.iter().filter_map(|page| self.ids.get(page));
             let is_asked = |id: &&String| query.candidates.as_ref().is_none_or(|all| all.contains(id));
             Ok((query.id.clone(), ids.filter(is_asked).cloned().collect()))
         };
         collection.queries.iter().map(rank).collect()
     }
+
+    /// Returns the text by which a query is searched.
+    pub(super) fn query_text(query: &TestQuery) -> String {
+        strip_operators(&query.text)
+    }
 }
 
 /// Returns the URL of a document. A made-up URL contains no words, because they would count as words of the document.
-fn document_url(nth: usize, document: &TestDocument) -> Option<PageUrl> {
+pub(super) fn document_url(nth: usize, document: &TestDocument) -> Option<PageUrl> {
     let given = document.url.as_deref().and_then(|url| PageUrl::parse(url).ok());
     given.or_else(|| PageUrl::parse(&format!("http://x{nth:x}x.invalid/")).ok())
 }

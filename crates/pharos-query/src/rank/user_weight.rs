@@ -3,7 +3,7 @@
 //! A click counts more on later result pages, which fewer users see. Clicks decay daily. A page that is new to a
 //! query starts with a share of the best page. Only pages of one query are compared, and without clicks there is no
 //! weight. A query without clicks uses the words of other queries that led to a page ([`ClickWords`]), and if there are
-//! none, the clicks for any query ([`hot_clicks`]).
+//! none, the clicks for any query ([`hot_clicks`]). For pages similar to one, the queries that led to it count.
 //!
 //! [`hot_clicks`]: super::hot_clicks
 //!
@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 use pharos_core::PageId;
 use pharos_core::config::RankConfig;
-use pharos_mining::clicks::click_words::{ClickWords, query_words};
+use pharos_mining::clicks::click_words::query_words;
+use pharos_mining::clicks::learnt::LearntClicks;
 
 use super::hot_clicks::{HotClicks, PageClicks, drop_coldest};
 
@@ -30,6 +31,9 @@ const MAX_QUERIES: usize = 100_000;
 /// Maximum number of pages with click counts for each query.
 const MAX_PAGES: usize = 1_000;
 
+/// Maximum number of pages that are similar to one by common queries.
+const MAX_SIMILAR: usize = 200;
+
 /// Click counts by query: before today, and today (WUA₁ and WUD₀).
 #[derive(Debug)]
 pub struct Clicks {
@@ -37,7 +41,7 @@ pub struct Clicks {
     instance: u64,
     queries: RwLock<HashMap<String, QueryClicks>>,
     hot: HotClicks,
-    words: RwLock<Arc<ClickWords>>,
+    learnt: RwLock<Arc<LearntClicks>>,
     days: AtomicU64,
 }
 
@@ -82,7 +86,7 @@ impl Default for Clicks {
             instance: CREATED.fetch_add(1, Ordering::Relaxed),
             queries: RwLock::default(),
             hot: HotClicks::default(),
-            words: RwLock::default(),
+            learnt: RwLock::default(),
             days: AtomicU64::new(0),
         }
     }
@@ -117,12 +121,12 @@ impl Clicks {
         self.days.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Replaces the words of queries that led to pages.
-    pub fn set_words(&self, words: ClickWords) {
-        if words.is_empty() && self.words.read().is_empty() {
+    /// Replaces what builds have learnt from clicks.
+    pub fn set_learnt(&self, learnt: Arc<LearntClicks>) {
+        if learnt.is_empty() && self.learnt.read().is_empty() {
             return;
         }
-        *self.words.write() = Arc::new(words);
+        *self.learnt.write() = learnt;
         // Scores computed before are outdated.
         self.days.fetch_add(1, Ordering::Relaxed);
     }
@@ -134,12 +138,29 @@ impl Clicks {
         rules: &ClickRules,
         pages: impl Iterator<Item = PageId>,
     ) -> HashMap<PageId, f64> {
-        let words = Arc::clone(&self.words.read());
-        if rules.words <= 0.0 || words.is_empty() {
+        let learnt = Arc::clone(&self.learnt.read());
+        if rules.words <= 0.0 || learnt.words.is_empty() {
             return HashMap::new();
         }
         let query = query_words(&pharos_text::normalise(query));
-        pages.map(|page| (page, words.relevance(&query, page))).filter(|(_, value)| *value > 0.0).collect()
+        let relevance = |page| (page, learnt.words.relevance(&query, page));
+        pages.map(relevance).filter(|(_, value)| *value > 0.0).collect()
+    }
+
+    /// Returns the pages that the queries of some pages led to as well, with their probabilities.
+    pub(crate) fn similar_pages(&self, pages: &[PageId]) -> HashMap<PageId, f64> {
+        let learnt = Arc::clone(&self.learnt.read());
+        let mut similar: HashMap<PageId, f64> = HashMap::new();
+        for (page, mass) in pages.iter().flat_map(|page| learnt.similar_pages(*page, MAX_SIMILAR)) {
+            *similar.entry(page).or_default() += mass;
+        }
+        similar
+    }
+
+    /// Returns the click weights of pages similar to some pages, or `None` if no query led to others as well.
+    pub(crate) fn weights_like(&self, pages: &[PageId], rules: &ClickRules) -> Option<ClickWeights> {
+        let share = self.learnt.read().similarity_weight();
+        ClickWeights::new(self.similar_pages(pages), share, rules)
     }
 
     /// Returns the click weights of pages for one query, or `None` if none of them has clicks.
@@ -149,7 +170,7 @@ impl Clicks {
         rules: ClickRules,
         pages: impl Iterator<Item = PageId> + Clone,
     ) -> Option<ClickWeights> {
-        if self.hot.times() == 0 && self.words.read().is_empty() {
+        if self.hot.times() == 0 && self.learnt.read().words.is_empty() {
             return None;
         }
         let queries = self.queries.read();
@@ -158,11 +179,7 @@ impl Clicks {
             clicked.map(|(page, clicked)| (*page, clicked.total(&rules))).collect::<HashMap<PageId, f64>>()
         });
         drop(queries);
-        let weights = |totals: HashMap<PageId, f64>, share: f64| {
-            let most = totals.values().copied().fold(0.0, f64::max);
-            let share = share.clamp(0.0, 1.0);
-            (most > 0.0).then_some(ClickWeights { totals, most, start: rules.start.clamp(0.0, 1.0), share })
-        };
+        let weights = |totals, share| ClickWeights::new(totals, share, &rules);
         own.and_then(|totals| weights(totals, 1.0))
             .or_else(|| weights(self.by_words(query, &rules, pages.clone()), rules.words))
             .or_else(|| weights(self.hot.totals(pages, &rules), 1.0))
@@ -195,6 +212,13 @@ pub(crate) struct ClickWeights {
 }
 
 impl ClickWeights {
+    /// Creates the weights from totals, or returns `None` if no page has any. All weights are multiplied by `share`.
+    fn new(totals: HashMap<PageId, f64>, share: f64, rules: &ClickRules) -> Option<Self> {
+        let most = totals.values().copied().fold(0.0, f64::max);
+        let (start, share) = (rules.start.clamp(0.0, 1.0), share.clamp(0.0, 1.0));
+        (most > 0.0).then_some(Self { totals, most, start, share })
+    }
+
     /// Returns WU = (WUA + WUC) / WUmax, where WUC = l·WUAmax for a page without clicks.
     pub(crate) fn weight(&self, page: PageId) -> f64 {
         self.share * self.totals.get(&page).map_or(self.start, |total| total / self.most)
@@ -203,8 +227,11 @@ impl ClickWeights {
 
 #[cfg(test)]
 mod tests {
+    use pharos_core::Config;
     use pharos_core::PageUrl;
     use pharos_mining::clicks::ClickGraphBuilder;
+    use pharos_mining::clicks::days::MergedDays;
+    use pharos_mining::clicks::learnt::LearntRules;
 
     use super::*;
 
@@ -244,15 +271,33 @@ mod tests {
         assert!(weights(&clicks, "light", &[7, 8]).is_none());
     }
 
+    fn learnt(edges: &[(&str, &str, f32)]) -> Arc<LearntClicks> {
+        let mut graph = ClickGraphBuilder::default();
+        edges.iter().for_each(|(query, page, weight)| graph.add(query, page, *weight));
+        let merged = MergedDays { graph: graph.finish(), ..MergedDays::default() };
+        let mut config = Config::default();
+        config.clicks.cutoff = 0;
+        Arc::new(LearntClicks::new(merged, LearntRules::from_config(&config)))
+    }
+
+    #[test]
+    fn pages_of_the_same_queries_have_weights_beside_a_page() {
+        let clicks = Clicks::default();
+        let url = |n: usize| format!("http://a.example/{n}");
+        assert!(clicks.weights_like(&[page(1)], &RULES).is_none());
+        clicks.set_learnt(learnt(&[("tea", &url(1), 1.0), ("tea", &url(2), 3.0), ("tea", &url(3), 1.0)]));
+        let found = clicks.weights_like(&[page(1)], &RULES).unwrap();
+        let expected = [2, 3, 9].map(|n| found.weight(page(n)));
+        assert!(expected.iter().zip([0.3, 0.1, 0.03]).all(|(found, right)| (found - right).abs() < 1e-6));
+        assert!(clicks.weights_like(&[page(9)], &RULES).is_none());
+    }
+
     #[test]
     fn words_of_other_queries_count_for_a_query_without_clicks() {
         let clicks = Clicks::default();
         let url = |n: usize| format!("http://a.example/{n}");
-        let mut graph = ClickGraphBuilder::default();
-        graph.add("green tea", &url(1), 3.0);
-        graph.add("black coffee", &url(2), 9.0);
         let before = clicks.stamp("tea");
-        clicks.set_words(ClickWords::build(&graph.finish(), 0));
+        clicks.set_learnt(learnt(&[("green tea", &url(1), 3.0), ("black coffee", &url(2), 9.0)]));
         assert_ne!(clicks.stamp("tea"), before, "cached scores are outdated");
         clicks.click("black coffee", page(2), 1);
         let found = weights(&clicks, "tea", &[1, 2]).unwrap();

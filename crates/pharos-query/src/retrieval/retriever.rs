@@ -259,8 +259,12 @@ impl Retriever<'_> {
         if let Some(target) = expression.related() {
             let words = similar_pages::representative_words(target, self.view, self.analyser)?;
             return Ok(words.map(|query_words| {
-                let words = query_words.terms.iter().map(|term| Query::Word(term.clone())).collect();
-                let query = Query::And(vec![Query::Or(words), query]);
+                let words = query_words.terms.iter().map(|term| Query::Word(term.clone()));
+                // Pages that the same queries led to are similar, whatever their words are.
+                let mut clicked: Vec<PageId> = self.clicks.similar_pages(&target.pages).into_keys().collect();
+                clicked.sort_unstable();
+                let similar = words.chain(clicked.into_iter().map(Query::Page)).collect();
+                let query = Query::And(vec![Query::Or(similar), query]);
                 (query_words, vec![attempt(0, query, false)])
             }));
         }

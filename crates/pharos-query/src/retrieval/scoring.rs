@@ -58,7 +58,10 @@ impl Retriever<'_> {
             QueryKind::Ordinary
         };
         let rules = ClickRules::from_config(self.rank);
-        let clicks = self.clicks.weights_for(text, rules, candidates.iter().map(|c| c.page));
+        let clicks = match expression.related() {
+            Some(target) => self.clicks.weights_like(&target.pages, &rules),
+            None => self.clicks.weights_for(text, rules, candidates.iter().map(|c| c.page)),
+        };
         let cosines = CosineScorer::new(self, &found.query_words);
         let (kind, boosts) = (found.kind, special.boosts);
         let partial = &partial;

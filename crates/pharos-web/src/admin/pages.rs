@@ -37,7 +37,7 @@ mod submissions;
 mod trouble;
 mod words;
 
-pub(crate) use self::insight::SearchCache;
+pub(crate) use self::insight::{SearchCache, read_searches};
 pub(crate) use self::refresh::RefreshCache;
 
 use axum::Router;

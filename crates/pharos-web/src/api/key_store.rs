@@ -38,7 +38,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 const FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Names of the endpoints that a key can be limited to.
-pub const ENDPOINTS: [&str; 6] = ["search", "page", "similar", "stats", "submit", "metrics"];
+pub const ENDPOINTS: [&str; 7] = ["search", "page", "similar", "stats", "queries", "submit", "metrics"];
 
 /// An API key without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

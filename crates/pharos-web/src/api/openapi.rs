@@ -15,7 +15,7 @@ use utoipa::{OpenApi, ToSchema};
 
 use super::api_keys::requires_key;
 use super::problem::Problem;
-use super::{click, page, search, similar, stats, submit, suggest};
+use super::{click, page, queries, search, similar, stats, submit, suggest};
 use crate::state::AppState;
 
 pub(super) const PATH: &str = "/api/v1/openapi.json";
@@ -38,6 +38,7 @@ const PROBLEM: &str = "application/problem+json";
         suggest::hot,
         page::page,
         stats::stats,
+        queries::queries,
         submit::submit,
         click::click,
         openapi
@@ -49,6 +50,8 @@ const PROBLEM: &str = "application/problem+json";
         search::AnswerForm,
         suggest::HotList,
         suggest::HotWindow,
+        queries::QueryListName,
+        queries::QueryLanguageName,
         click::ClickParam
     ))
 )]

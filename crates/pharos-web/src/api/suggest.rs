@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use pharos_mining::queries::frequency::{HotQuery, RisingQuery};
+use pharos_mining::queries::hot_words::HotWord;
 use pharos_mining::{LogStatistics, TimeWindow};
 use pharos_query::Suggestion;
 use serde::{Deserialize, Serialize};
@@ -88,7 +89,7 @@ pub(crate) async fn for_browsers(
 #[into_params(parameter_in = Query)]
 pub(crate) struct HotParams {
     /// The list: most frequent queries of the window (`top`) or since midnight UTC (`today`), fastest rising queries (`rising`),
-    /// or number of queries in each of the last 24 hours (`hours`).
+    /// words of queries that are asked now (`words`), or number of queries in each of the last 24 hours (`hours`).
     #[serde(default)]
     #[param(default = HotList::default)]
     list: HotList,
@@ -113,6 +114,7 @@ pub(crate) enum HotList {
     Top,
     Today,
     Rising,
+    Words,
     Hours,
 }
 
@@ -140,6 +142,10 @@ pub(crate) struct HotAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     rising: Option<Vec<RisingQuery>>,
+    /// Hottest words of queries; a rising query makes its words hotter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    words: Option<Vec<HotWord>>,
     /// Number of queries per hour, current hour last; empty if there are too few.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -170,6 +176,7 @@ impl HotAnswer {
             HotList::Rising => {
                 answer.rising = Some(memory.map(|m| m.rising(window, count)).unwrap_or_default())
             }
+            HotList::Words => answer.words = Some(memory.map(|m| m.hot_words(count)).unwrap_or_default()),
             HotList::Hours => answer.hours = Some(memory.map(hours).unwrap_or_default()),
         }
         answer

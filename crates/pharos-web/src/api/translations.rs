@@ -14,7 +14,7 @@ fn find(operation: &str, part: &str) -> Option<&'static (&'static str, &'static 
     })
 }
 
-const TEXTS: [(&str, &str); 69] = [
+const TEXTS: [(&str, &str); 76] = [
     ("any.response.400", "缺少参数或参数无效"),
     ("any.response.401", "API 密钥缺失、错误、已过期或已撤销"),
     ("any.response.403", "API 密钥不允许此请求"),
@@ -33,7 +33,7 @@ const TEXTS: [(&str, &str); 69] = [
     ("hot.summary", "热门查询"),
     (
         "hot.param.list",
-        "列表：时间窗口内（`top`）或 UTC 零点以来（`today`）最多的查询，上升最快的查询（`rising`），或最近 24 小时每小时的查询数（`hours`）。",
+        "列表：时间窗口内（`top`）或 UTC 零点以来（`today`）最多的查询，上升最快的查询（`rising`），当前查询的热词（`words`），或最近 24 小时每小时的查询数（`hours`）。",
     ),
     ("hot.param.window", "`top` 和 `rising` 的时间窗口。"),
     ("hot.param.count", "查询的数量。"),
@@ -48,6 +48,20 @@ const TEXTS: [(&str, &str); 69] = [
     ("page.response.200", "网页的状态"),
     ("page.response.404", "未知网页"),
     ("page.response.422", "处理保存的网页的计算量过大"),
+    ("queries.summary", "用户的查询"),
+    (
+        "queries.description",
+        "最近若干天的查询及其统计，与控制台的“查询明细”相同，但只包含至少 `log.k` 次访问的查询。需要不限网站的 API 密钥。",
+    ),
+    (
+        "queries.param.list",
+        "列表：最常见（`top`）、上升最快（`rising`）、没有结果（`without-results`）、点击少（`few-clicks`）、被放弃（`abandoned`）、\
+         被纠正（`corrected`）或响应慢（`slow`）。",
+    ),
+    ("queries.param.days", "天数，包括今天（UTC）。"),
+    ("queries.param.language", "只返回中文或其他语言的查询。"),
+    ("queries.param.count", "查询的数量。"),
+    ("queries.response.200", "所请求的列表"),
     ("search.summary", "搜索"),
     (
         "search.param.q",

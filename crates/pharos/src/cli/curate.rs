@@ -18,6 +18,22 @@ pub(crate) enum CurateCommand {
     Notice(NoticeArgs),
     /// List the sets of synonyms, and report invalid lines (exit code 1)
     Synonyms,
+    /// List synonyms that the last build has proposed from the logs, accept or reject them
+    Proposals(ProposalsArgs),
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+A build proposes two words if queries that differ in nothing else lead to the same pages: users replaced one word by the other, \
+or the clicks agree almost entirely. Only queries of at least `log.k` visits are compared. A rejected pair is not proposed again; \
+models/refused.tsv lists such pairs.")]
+pub(crate) struct ProposalsArgs {
+    /// Add two words to the synonyms
+    #[arg(long, num_args = 2, value_names = ["WORD", "WORD"], conflicts_with = "reject")]
+    pub(crate) accept: Option<Vec<String>>,
+    /// Reject two words, so that they are not proposed again
+    #[arg(long, num_args = 2, value_names = ["WORD", "WORD"])]
+    pub(crate) reject: Option<Vec<String>>,
 }
 
 #[derive(Args)]

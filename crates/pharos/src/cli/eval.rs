@@ -18,6 +18,8 @@ pub(crate) enum EvalCommand {
     Cache(EvalCacheArgs),
     /// Evaluate query correction against the index of the data directory
     Correct(EvalCorrectArgs),
+    /// Measure the gain of clicks with simulated users of a judged collection
+    Clicks(EvalClicksArgs),
     /// Measure the effect of ranking spam: keyword stuffing, link farms, fake clicks
     Spam,
 }
@@ -95,6 +97,27 @@ pub(crate) struct EvalRetrievalArgs {
     /// Write the rankings as a TREC run file
     #[arg(long, value_name = "FILE")]
     pub(crate) run: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Users of every second query read the first ten results from the top, click good results more often than bad ones, and stop when \
+they are satisfied. The table compares the ranking without clicks with one that knows them: `own-clicks` for the query itself, \
+`click-words` for the query without its last word, so that only the words of queries that led to pages can help. Queries without \
+clicks should not get worse.")]
+pub(crate) struct EvalClicksArgs {
+    /// Directory with docs.jsonl, queries.tsv and qrels.txt (or TREC files), or with graded.tsv
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Number of users of each query with clicks
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) users: u32,
+    /// Seed of the users
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Measure of the table
+    #[arg(long, value_name = "MEASURE", default_value = "nDCG@10")]
+    pub(crate) measure: String,
 }
 
 #[derive(Args)]

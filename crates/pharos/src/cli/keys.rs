@@ -25,7 +25,7 @@ Revoking the last key does not open the API again; removing all keys does, if `w
 pub(crate) struct KeysAddArgs {
     /// Name of the key, such as the program that uses it
     pub(crate) name: String,
-    /// Permit only this endpoint: search, page, similar, stats, submit or metrics; can be repeated
+    /// Permit only this endpoint: search, page, similar, stats, queries, submit or metrics; can be repeated
     #[arg(long = "endpoint", value_name = "NAME")]
     pub(crate) endpoints: Vec<String>,
     /// Permit only pages of this site and its subdomains; can be repeated
@@ -47,7 +47,7 @@ pub(crate) struct KeysAddArgs {
 pub(crate) struct KeysChangeArgs {
     /// Name of the key
     pub(crate) name: String,
-    /// Permit only this endpoint: search, page, similar, stats, submit or metrics; can be repeated; `all` permits all
+    /// Permit only this endpoint: search, page, similar, stats, queries, submit or metrics; can be repeated; `all` permits all
     #[arg(long = "endpoint", value_name = "NAME")]
     pub(crate) endpoints: Vec<String>,
     /// Permit only pages of this site and its subdomains; can be repeated; `all` permits all

@@ -20,6 +20,10 @@ pub(crate) enum LogCommand {
     Import(LogImportArgs),
     /// Divide searches into sessions and goals
     Sessions(LogSessionsArgs),
+    /// List queries that users ask or fail with
+    Queries(LogQueriesArgs),
+    /// List entities that users ask about, with their contexts and classes
+    Entities(LogEntitiesArgs),
     /// Report the behaviour of users: statistics with plots
     Report(LogReportArgs),
     /// Show the click graph: sizes, neighbours of a query or page, clusters of queries

@@ -23,6 +23,9 @@ pub(crate) struct WordsListArgs {
     /// List only this kind
     #[arg(long, value_name = "KIND", value_parser = ["base", "extension"])]
     pub(crate) kind: Option<String>,
+    /// List only words that builds have learnt from queries
+    #[arg(long)]
+    pub(crate) learnt: bool,
 }
 
 #[derive(Args)]
@@ -52,6 +55,9 @@ pub(crate) struct WordsAddArgs {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+A word that a build has learnt from queries (`clicks.learn_words`) is not learnt again once it is removed; models/refused.tsv lists \
+such words.")]
 pub(crate) struct WordsRemoveArgs {
     /// Words to remove
     #[arg(value_name = "WORD", required = true)]

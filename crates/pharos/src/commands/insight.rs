@@ -3,6 +3,7 @@
 pub(crate) mod dedup;
 pub(crate) mod eval_cache;
 pub(crate) mod eval_clean;
+pub(crate) mod eval_clicks;
 pub(crate) mod eval_correct;
 pub(crate) mod eval_retrieval;
 pub(crate) mod eval_search;

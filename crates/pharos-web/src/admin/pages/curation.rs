@@ -3,6 +3,7 @@
 
 mod form;
 mod messages;
+mod proposals;
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -20,6 +21,7 @@ use pharos_query::curation::synonyms::{SynonymDefect, SynonymSets, synonyms_file
 
 use self::form::{EntryForm, describe_error};
 use self::messages::CurationMessages;
+use self::proposals::{ProposalRow, open_proposals};
 use super::commands::spawn_blocking;
 use super::sites::report_link;
 use crate::admin::action::Action;
@@ -48,6 +50,7 @@ struct CurationPage {
     rules: Vec<RuleRow>,
     synonyms: TextForm,
     synonym_problems: Vec<String>,
+    proposals: Vec<ProposalRow>,
     stop_words: TextForm,
     longest_query: usize,
     longest_text: usize,
@@ -125,13 +128,15 @@ struct Stored {
     error: Option<String>,
     searchable: Vec<bool>,
     synonyms: String,
+    proposals: Vec<ProposalRow>,
     stop_words: String,
     config: Config,
 }
 
-async fn load(app: &AppState) -> Result<Stored, ServiceError> {
-    spawn_blocking(app, |service| {
+async fn load(app: &AppState, m: &'static CurationMessages) -> Result<Stored, ServiceError> {
+    spawn_blocking(app, move |service| {
         let models = service.data.models();
+        let synonyms = synonyms_file(&models).read_text().unwrap_or_default();
         let (records, error) = match CurationStore::at(&models).load() {
             Ok(records) => (records, None),
             Err(error) => (CurationRecords::default(), Some(error.to_string())),
@@ -144,7 +149,8 @@ async fn load(app: &AppState) -> Result<Stored, ServiceError> {
         Ok(Stored {
             searchable: searchable.collect(),
             error,
-            synonyms: synonyms_file(&models).read_text().unwrap_or_default(),
+            proposals: open_proposals(&service.data, &synonyms, m),
+            synonyms,
             stop_words: stop_words_file(&models).read_text().unwrap_or_default(),
             config: service.settings.load().unwrap_or_default().config,
             records,
@@ -160,7 +166,7 @@ async fn show(
     input: PageInput,
 ) -> Result<Response, ServiceError> {
     let (m, lang) = (CurationMessages::for_lang(visitor.lang), visitor.lang);
-    let stored = load(app).await?;
+    let stored = load(app, m).await?;
     let edited = || {
         let id = visitor.param("edit")?.parse().ok()?;
         stored.records.get(id).map(EntryForm::from_entry)
@@ -180,6 +186,7 @@ async fn show(
         form,
         kinds: [("pin", m.pin), ("hide", m.hide), ("notice", m.notice)],
         preview: input.preview,
+        proposals: stored.proposals,
         entries: rows.map(|(entry, is_found)| entry_row(entry, *is_found, now, m, lang)).collect(),
         rules: rules(&stored.config, m),
         synonym_problems: problems
@@ -259,12 +266,13 @@ fn rules(config: &Config, m: &'static CurationMessages) -> Vec<RuleRow> {
     boosts.chain(blocks).collect()
 }
 
-/// `POST /admin/curation/{save,preview,remove,synonyms,stop-words}`.
+/// `POST /admin/curation/{save,preview,remove,proposal,synonyms,stop-words}`.
 pub(crate) async fn act(Path(what): Path<String>, action: Action) -> Result<Response, ServiceError> {
     match what.as_str() {
         "save" if action.form.text("do") == "preview" => preview(&action).await,
         "save" => save(&action).await,
         "remove" => remove(&action).await,
+        "proposal" => proposals::decide(&action).await,
         "synonyms" => {
             let text = typed_text(&action).lines().map(with_tabs).collect::<String>();
             save_text(&action, "curation.synonyms", text, synonyms_file).await

@@ -19,8 +19,7 @@ use pharos_mining::search_log::SearchLog;
 use pharos_mining::sessions::{SessionRules, sessions};
 
 use self::messages::InsightMessages;
-pub(crate) use self::searches::SearchCache;
-use self::searches::read_searches;
+pub(crate) use self::searches::{SearchCache, read_searches};
 use super::params;
 use crate::admin::frame::DeskFrame;
 use crate::admin::session::Operator;

@@ -266,6 +266,9 @@ messages! { PageMessages {
         "基本词不会再被切分；由词组成的名称（如国家图书馆）既可整体搜索，也可按组成部分搜索。";
     frequency: "Frequency", "频率";
     word_source: "Source", "来源";
+    word_learnt: "learnt from queries", "从查询中学到";
+    word_learnt_hint: "Builds learn words that many visits ask for (clicks.learn_words). A learnt word that is removed here is not learnt again.",
+        "构建索引时会学习许多访问都查询过的词（clicks.learn_words）。在这里移除的词不会再次学习。";
     words_found: "{} words", "{} 个词";
     words_changed: "{} words changed", "已修改 {} 个词";
     remove_words: "Remove selected words", "移除所选的词";

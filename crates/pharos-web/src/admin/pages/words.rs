@@ -7,6 +7,8 @@ use askama::Template;
 use axum::extract::{Path as UrlPath, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use pharos_mining::learnt_words::LEARNT;
+use pharos_mining::refusals::{Refusal, Refusals};
 use pharos_text::dictionary::Dictionary;
 use pharos_text::normalise;
 use pharos_text::vocabulary::{VocabularyEditor, WordKind};
@@ -36,6 +38,8 @@ struct WordsPage {
     frame: DeskFrame,
     m: &'static PageMessages,
     contains: String,
+    /// Only words learnt from queries are listed.
+    is_learnt: bool,
     found: String,
     rows: Vec<WordRow>,
     /// Invalid lines of the file.
@@ -64,7 +68,10 @@ pub(crate) async fn words(
     let contains = params::text(&visitor, "q", MAX_FILTER_LENGTH);
     let (page, offset) = params::page(&visitor);
     let filter = normalise(&contains);
-    let read = spawn_blocking(&app, move |service| Ok(list(&service.data.words(), &filter, offset))).await?;
+    let is_learnt = visitor.param("source") == Some(LEARNT);
+    let listed =
+        spawn_blocking(&app, move |service| Ok(list(&service.data.words(), &filter, is_learnt, offset)));
+    let read = listed.await?;
     let frame = DeskFrame::new(&app, &visitor, &operator);
     let ((rows, total, problems), frame) = match read {
         Ok(shown) => (shown, frame),
@@ -72,7 +79,9 @@ pub(crate) async fn words(
             (ShownWords::default(), frame.with_notice(Some(crate::admin::frame::Notice::error(error))))
         }
     };
-    let to = |page: usize| link(PATH, [("q", contains.as_str()), ("page", &page.to_string())]);
+    let source = if is_learnt { LEARNT } else { "" };
+    let to =
+        |page: usize| link(PATH, [("q", contains.as_str()), ("source", source), ("page", &page.to_string())]);
     let page = WordsPage {
         frame,
         m,
@@ -82,6 +91,7 @@ pub(crate) async fn words(
         rows: rows.into_iter().map(|row| WordRow::new(row, m)).collect(),
         problems,
         contains: contains.clone(),
+        is_learnt,
     };
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
@@ -95,14 +105,17 @@ impl WordRow {
             WordKind::Base => m.word_base,
             WordKind::Extension => m.word_extension,
         };
+        let source = if source == LEARNT { m.word_learnt.to_string() } else { source };
         Self { word, kind, frequency, source }
     }
 }
 
-/// Reads the words that contain a text, one page of them.
-fn list(path: &Path, filter: &str, offset: usize) -> Result<ShownWords, String> {
+/// Reads the words that contain a text, or those of them that were learnt, one page of them.
+fn list(path: &Path, filter: &str, is_learnt: bool, offset: usize) -> Result<ShownWords, String> {
     let editor = open(path)?;
-    let matching = || editor.words().iter().filter(|(word, _)| word.contains(filter));
+    let is_listed = |source: &str| !is_learnt || source == LEARNT;
+    let words = || editor.words().iter().filter(|(_, known)| is_listed(&known.source));
+    let matching = || words().filter(|(word, _)| word.contains(filter));
     let rows = matching().skip(offset).take(PAGE_SIZE);
     let rows = rows.map(|(word, known)| (word.into(), known.kind, known.frequency, known.source.to_string()));
     let problems = editor.problems().iter().take(PAGE_SIZE).map(ToString::to_string).collect();
@@ -141,6 +154,10 @@ pub(crate) async fn act(UrlPath(what): UrlPath<String>, action: Action) -> Respo
         let _one_at_a_time = service.settings.lock();
         Ok(open(&path).and_then(|mut editor| {
             let changed = change(&mut editor, &words, kind);
+            if !changed.revoked.is_empty() {
+                let revoked = changed.revoked.iter().cloned().map(Refusal::Word);
+                Refusals::add(&service.data.models(), revoked).map_err(|error| file_error(&path, &error))?;
+            }
             if changed.count > 0 {
                 editor.save().map_err(|error| file_error(&path, &error))?;
             }
@@ -150,7 +167,7 @@ pub(crate) async fn act(UrlPath(what): UrlPath<String>, action: Action) -> Respo
     let result = done.await.map_err(|error| error.to_string()).and_then(|changed| changed);
     match result {
         Err(why) => record_and_redirect(&action, name, &first, &detail, Err(why), PATH, "").await,
-        Ok(Changed { count, refused }) => {
+        Ok(Changed { count, refused, .. }) => {
             let good = fill(m.words_changed, &[&grouped(count as u64)]);
             let done =
                 if refused.is_empty() { Ok(()) } else { Err(format!("{good}. {}", refused.join("; "))) };
@@ -168,6 +185,8 @@ struct Changed {
     count: usize,
     /// Words that were not accepted, with the reason, a limited number.
     refused: Vec<String>,
+    /// Removed words that a build had learnt; it does not learn them again.
+    revoked: Vec<String>,
 }
 
 /// Maximum number of refused words that are reported.
@@ -188,8 +207,15 @@ fn add(editor: &mut VocabularyEditor, words: &[String], kind: Option<WordKind>) 
 }
 
 fn remove(editor: &mut VocabularyEditor, words: &[String], _kind: Option<WordKind>) -> Changed {
-    let count = words.iter().filter(|word| editor.remove(word)).count();
-    Changed { count, refused: Vec::new() }
+    let mut changed = Changed::default();
+    for word in words {
+        let is_learnt = editor.words().get(&normalise(word)).is_some_and(|known| &*known.source == LEARNT);
+        if editor.remove(word) {
+            changed.count += 1;
+            changed.revoked.extend(is_learnt.then(|| normalise(word)));
+        }
+    }
+    changed
 }
 
 #[cfg(test)]
@@ -206,12 +232,16 @@ mod tests {
         let changed = add(&mut editor, &words, Some(WordKind::Base));
         assert_eq!(changed.count, 1);
         assert!(changed.refused[0].starts_with("`two words`: whitespace"), "{:?}", changed.refused);
+        editor.add("微澜阁", None, Some(12), LEARNT).unwrap();
         editor.save().unwrap();
-        let (rows, total, problems) = list(&path, "爱心", 0).unwrap();
+        let (rows, total, problems) = list(&path, "爱心", false, 0).unwrap();
         assert_eq!((rows[0].0.as_str(), rows[0].1, rows[0].3.as_str()), ("爱心社", WordKind::Base, SOURCE));
         assert_eq!((total, problems.len()), (1, 0));
-        assert_eq!(list(&path, "灯塔", 0).unwrap().1, 0);
+        assert_eq!(list(&path, "灯塔", false, 0).unwrap().1, 0);
+        assert_eq!(list(&path, "", true, 0).unwrap().0[0].0, "微澜阁");
         let mut editor = open(&path).unwrap();
-        assert_eq!(remove(&mut editor, &words, None).count, 1);
+        let words = ["爱心社", "微澜阁", "爱心社"].map(String::from);
+        let changed = remove(&mut editor, &words, None);
+        assert_eq!((changed.count, changed.revoked), (2, vec!["微澜阁".to_string()]));
     }
 }

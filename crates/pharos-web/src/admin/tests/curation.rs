@@ -156,3 +156,34 @@ async fn synonyms_and_stop_words_have_editors() {
     assert_eq!(running.found("pharos+tower").await, ["1"]);
     assert_eq!(keeper.act("/admin/curation/nothing", &[]).await.status, StatusCode::NOT_FOUND);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn proposed_synonyms_are_accepted_or_rejected() {
+    let running = start_with_pages();
+    let mut keeper = running.keeper().await;
+    let proposal = |a: &str, b: &str| {
+        let queries = [format!("{a} house"), format!("{b} house")];
+        serde_json::json!({ "words": [a, b], "visits": 4, "similarity": 0.5, "queries": queries })
+    };
+    let proposals = [proposal("infusion", "tea"), proposal("<oil>", "lamp")];
+    fs::create_dir_all(running.dir.path().join("graph")).unwrap();
+    fs::create_dir_all(running.dir.path().join("models")).unwrap();
+    fs::write(running.dir.path().join("graph/synonyms.json"), serde_json::to_vec(&proposals).unwrap())
+        .unwrap();
+    fs::write(running.dir.path().join("models/synonyms.tsv"), "# ours").unwrap();
+    let page = keeper.get("/admin/curation?lang=en").await;
+    assert!(page.text().contains("replaced by 4 visits, clicks agree to 50 %"), "{}", page.text());
+    assert!(page.text().contains("infusion house") && !page.text().contains("<oil>"));
+
+    keeper.act("/admin/curation/proposal", &[("a", "infusion"), ("b", "tea"), ("do", "accept")]).await;
+    let stored = fs::read_to_string(running.dir.path().join("models/synonyms.tsv")).unwrap();
+    assert_eq!(stored, "# ours\ninfusion\ttea\n");
+    assert_eq!(running.found("infusion").await, ["3"]);
+    keeper.act("/admin/curation/proposal", &[("a", "lamp"), ("b", "<oil>"), ("do", "reject")]).await;
+    let page = keeper.get("/admin/curation?lang=en").await;
+    assert!(!page.text().contains("Proposed synonyms"), "{}", page.text());
+    let log = running.action_log();
+    assert!(log.contains("curation.accept-synonyms") && log.contains("curation.reject-synonyms"), "{log}");
+    let odd = keeper.act("/admin/curation/proposal", &[("do", "x")]).await;
+    assert_eq!(odd.status, StatusCode::NOT_FOUND);
+}

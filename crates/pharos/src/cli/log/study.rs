@@ -57,6 +57,73 @@ pub(crate) struct LogSessionsArgs {
     pub(crate) count: usize,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum QueryListArg {
+    /// Most frequent
+    Top,
+    /// Asked more often in the second half of the period than in the first
+    Rising,
+    /// Without results
+    WithoutResults,
+    /// With clicks in less than half of the searches
+    FewClicks,
+    /// The last query of a goal without clicks
+    Abandoned,
+    /// Followed by a query with another spelling
+    Corrected,
+    /// Longest mean response time
+    Slow,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum QueryLanguageArg {
+    /// Queries with Han characters
+    Zh,
+    /// All others
+    Other,
+}
+
+#[derive(Args)]
+pub(crate) struct LogQueriesArgs {
+    /// The list
+    #[arg(value_enum, value_name = "LIST", default_value_t = QueryListArg::Top)]
+    pub(crate) list: QueryListArg,
+    #[command(flatten)]
+    pub(crate) source: LogSourceArgs,
+    /// Only queries in this language
+    #[arg(long, value_enum, value_name = "LANG")]
+    pub(crate) language: Option<QueryLanguageArg>,
+    /// Number of queries
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) count: usize,
+    /// Print comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Entities are the names in questions such as `什么是X`, `X是什么` and `what is X`, and those of --examples. Their contexts are the \
+other queries with the entity replaced by `#`. With examples, weakly supervised LDA learns the contexts of each class and predicts \
+the classes of all entities, in total and in each window of --window days: the class of a name may change. Only queries of at \
+least -k visits are used.")]
+pub(crate) struct LogEntitiesArgs {
+    #[command(flatten)]
+    pub(crate) source: LogSourceArgs,
+    /// Entities with known classes: name and class separated by a tab on each line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) examples: Option<PathBuf>,
+    /// Minimum number of visits with the same query [default: log.k]
+    #[arg(short = 'k', long, value_name = "K")]
+    pub(crate) min_visits: Option<u32>,
+    /// Length of a window of time in days
+    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3650))]
+    pub(crate) window: u64,
+    /// Number of entities, the most frequent first
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) count: usize,
+}
+
 #[derive(Args)]
 #[command(after_help = "\
 Statistics of user behaviour with their sources: concentration and power law, query length, operators, page turns, clicked \

@@ -1,6 +1,8 @@
 //! `pharos log …`: the logs of queries, impressions and clicks.
 
+mod entities;
 mod graph;
+mod queries;
 mod report;
 mod sessions;
 mod share;
@@ -41,6 +43,8 @@ pub(crate) fn run(global: &Global, command: LogCommand) -> anyhow::Result<Comman
         LogCommand::Count(args) => count(global, &args),
         LogCommand::Import(args) => import(global, &args),
         LogCommand::Sessions(args) => sessions::run(global, &args),
+        LogCommand::Entities(args) => entities::run(global, &args),
+        LogCommand::Queries(args) => queries::run(global, &args),
         LogCommand::Report(args) => report::run(global, &args),
         LogCommand::Graph(command) => graph::run(global, &command),
         LogCommand::Anonymise(args) => share::anonymise(global, &args),

@@ -1,17 +1,19 @@
 //! `pharos curate …`: pinned and hidden results, notices and synonyms.
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use pharos_core::{Clock as _, Config, PageId, SystemClock, Timestamp};
 use pharos_engine::Stores;
+use pharos_mining::refusals::{Refusal, Refusals};
+use pharos_mining::synonyms::read_proposals;
 use pharos_query::curation::records::{
     CurationChange, CurationEntry, CurationError, CurationRule, parse_until,
 };
 use pharos_query::curation::store::CurationStore;
-use pharos_query::curation::synonyms::{SynonymSets, synonyms_file};
+use pharos_query::curation::synonyms::{SynonymSets, add_synonyms, synonyms_file};
 use pharos_store::DataDir;
 use serde::Serialize;
 
-use crate::cli::{CurateCommand, CuratorArgs, Global, NoticeArgs};
+use crate::cli::{CurateCommand, CuratorArgs, Global, NoticeArgs, ProposalsArgs};
 use crate::{CommandOutcome, console, settings};
 
 pub(crate) fn run(global: &Global, command: CurateCommand) -> anyhow::Result<CommandOutcome> {
@@ -40,6 +42,7 @@ pub(crate) fn run(global: &Global, command: CurateCommand) -> anyhow::Result<Com
         }
         CurateCommand::Notice(args) => notice(global, &data, args),
         CurateCommand::Synonyms => synonyms(global, &data),
+        CurateCommand::Proposals(args) => proposals(global, &data, &args),
     }
 }
 
@@ -204,4 +207,32 @@ fn synonyms(global: &Global, data: &DataDir) -> anyhow::Result<CommandOutcome> {
         (true, true) => CommandOutcome::NothingFound,
         (true, false) => CommandOutcome::Good,
     })
+}
+
+/// Lists, accepts or rejects proposed synonyms.
+fn proposals(global: &Global, data: &DataDir, args: &ProposalsArgs) -> anyhow::Result<CommandOutcome> {
+    if let Some([a, b]) = args.accept.as_deref() {
+        if !add_synonyms(&data.models(), a, b)? {
+            bail!("a set needs two different words");
+        }
+        return Ok(CommandOutcome::Good);
+    }
+    if let Some([a, b]) = args.reject.as_deref() {
+        Refusals::add(&data.models(), [Refusal::synonyms(a, b)]).context("cannot write refused.tsv")?;
+        return Ok(CommandOutcome::Good);
+    }
+    let (sets, _) = SynonymSets::parse(&synonyms_file(&data.models()).read_text()?);
+    let mut proposals = read_proposals(data).context("cannot read the proposals of the last build")?;
+    proposals.retain(|proposal| !sets.are_synonyms(&proposal.words[0], &proposal.words[1]));
+    if global.json {
+        console::print_json(&proposals)?;
+    } else {
+        for proposal in &proposals {
+            let [a, b] = proposal.words.each_ref().map(|word| console::printable(word));
+            let queries = proposal.queries.each_ref().map(|query| console::printable(query)).join(" / ");
+            let (visits, clicks) = (proposal.visits, 100.0 * proposal.similarity);
+            console::out!("{a}\t{b}\t{visits} visits\tclicks {clicks:.0} %\t{queries}");
+        }
+    }
+    Ok(if proposals.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Good })
 }

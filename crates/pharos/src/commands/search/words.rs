@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use pharos_engine::Stores;
 use pharos_engine::build::new_words::discover_words;
+use pharos_mining::learnt_words::LEARNT;
+use pharos_mining::refusals::{Refusal, Refusals};
 use pharos_text::dictionary::Dictionary;
 use pharos_text::new_words::{
     DiscoveryRules, NewWordCandidate, PrunedCounts, QueryRules, QueryWord, from_queries,
@@ -47,7 +49,7 @@ fn list(global: &Global, args: &WordsListArgs) -> anyhow::Result<CommandOutcome>
     let wanted = |kind: WordKind| args.kind.as_deref().is_none_or(|name| name == kind.to_string());
     let listed: Vec<ListedWord<'_>> = words
         .iter()
-        .filter(|(_, known)| wanted(known.kind))
+        .filter(|(_, known)| wanted(known.kind) && (!args.learnt || &*known.source == LEARNT))
         .map(|(word, known)| ListedWord {
             word,
             kind: known.kind.to_string(),
@@ -117,12 +119,20 @@ fn add_line(words: &mut VocabularyEditor, line: &str, args: &WordsAddArgs) -> an
 
 fn remove(global: &Global, args: &WordsRemoveArgs) -> anyhow::Result<CommandOutcome> {
     let mut words = edit(global)?;
-    let mut missing = 0;
+    let (mut missing, mut revoked) = (0, Vec::new());
     for word in &args.words {
+        let normal = normalise(word);
+        let is_learnt = words.words().get(&normal).is_some_and(|known| &*known.source == LEARNT);
         if !words.remove(word) {
             missing += 1;
             console::print_message(global.quiet, &format!("{word}: not in the vocabulary"));
+        } else if is_learnt {
+            revoked.push(Refusal::Word(normal));
         }
+    }
+    if !revoked.is_empty() {
+        let models = settings::data_dir(global).models();
+        Refusals::add(&models, revoked).context("cannot write models/refused.tsv")?;
     }
     if missing < args.words.len() {
         words.save().with_context(|| cannot_write(global))?;

@@ -49,6 +49,17 @@ messages! { CurationMessages {
     synonyms_text: "One set per line, words separated by commas. A query for one word also finds pages with the others, at half the weight. Stored in models/synonyms.tsv.",
         "每行一组，词之间用逗号分隔。搜索其中一个词时，也会找到包含其他词的网页，权重减半。保存在 models/synonyms.tsv。";
     synonyms_bad: "Line {} is not used: {}", "第 {} 行未使用：{}";
+    proposals_title: "Proposed synonyms", "建议的同义词";
+    proposals_text: "Words that users replaced by each other, or whose queries led to the same pages. From the logs, at the last index build.",
+        "用户相互替换的词，或其查询指向相同网页的词。来自最近一次构建索引时的日志。";
+    proposal_words: "Words", "词";
+    proposal_why: "Reason", "依据";
+    proposal_reason: "replaced by {} visits, clicks agree to {} %", "{} 次访问相互替换，点击相似度 {} %";
+    proposal_example: "Queries", "查询";
+    accept: "Accept", "接受";
+    reject: "Reject", "拒绝";
+    did_accept_synonyms: "The synonyms have been added.", "已添加同义词。";
+    did_reject_synonyms: "The proposal has been rejected.", "已拒绝该建议。";
     bad_few: "a set needs two different words", "一组至少需要两个不同的词";
     bad_many: "too many words", "词太多";
     bad_long: "a word is too long", "有的词太长";

@@ -25,15 +25,22 @@ const SMALL: usize = 20_000;
 pub(crate) struct SearchCache(Mutex<Option<Arc<RecentSearches>>>);
 
 /// The searches of some days with their report.
-pub(super) struct RecentSearches {
+pub(crate) struct RecentSearches {
     days: u32,
     read: Instant,
     pub(super) log: SearchLog,
     pub(super) report: BehaviourReport,
 }
 
+impl RecentSearches {
+    /// Returns the searches.
+    pub(crate) fn log(&self) -> &SearchLog {
+        &self.log
+    }
+}
+
 /// Returns the searches of the last days. Concurrent requests wait for one reader.
-pub(super) async fn read_searches(app: &AppState, days: u32) -> Result<Arc<RecentSearches>, ServiceError> {
+pub(crate) async fn read_searches(app: &AppState, days: u32) -> Result<Arc<RecentSearches>, ServiceError> {
     let desk = Arc::clone(app.desk());
     spawn_blocking(app, move |service| {
         let mut cached = desk.searches().0.lock();
