@@ -15,7 +15,7 @@ use utoipa::{OpenApi, ToSchema};
 
 use super::api_keys::requires_key;
 use super::problem::Problem;
-use super::{click, page, search, similar, stats, submit, suggest};
+use super::{click, directory, page, search, similar, stats, submit, suggest};
 use crate::state::AppState;
 
 pub(super) const PATH: &str = "/api/v1/openapi.json";
@@ -38,6 +38,7 @@ const PROBLEM: &str = "application/problem+json";
         suggest::hot,
         page::page,
         stats::stats,
+        directory::directory,
         submit::submit,
         click::click,
         openapi
@@ -313,6 +314,8 @@ mod tests {
             "/api/v1/hot?list=hours&q=lighthouse",
             "/api/v1/hot?list=none",
             "/api/v1/stats",
+            "/api/v1/directory",
+            "/api/v1/directory?category=sea",
             "/api/v1/openapi.json",
         ] {
             let reply = get(&router, path).await;

@@ -18,7 +18,9 @@ use tower_http::timeout::TimeoutLayer;
 use super::{
     access_log, client_address, compression, health, metrics, rate_limit, response_budget, security_headers,
 };
-use crate::pages::{assets, bot, cached_page, clean_view, error_page, help, home, hot, privacy, results};
+use crate::pages::{
+    assets, bot, cached_page, clean_view, directory, error_page, help, home, hot, privacy, results,
+};
 use crate::state::{AppState, Service};
 use crate::{admin, api};
 
@@ -48,6 +50,8 @@ fn routes() -> Router<AppState> {
         .route("/snapshot/{id}/content", get(cached_page::content))
         .route("/clean", get(clean_view::clean_view))
         .route("/hot", get(hot::hot))
+        .route("/directory", get(directory::top))
+        .route("/directory/{id}", get(directory::category))
         .route("/help", get(help::help))
         .route("/privacy", get(privacy::privacy))
         .route("/bot", get(bot::bot).post(bot::submit))

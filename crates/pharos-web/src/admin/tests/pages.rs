@@ -9,7 +9,7 @@ use super::*;
 use crate::testing::apply_changes;
 use crate::{LoadedSettings, SettingsSource};
 
-const PAGES: [&str; 34] = [
+const PAGES: [&str; 36] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -39,6 +39,8 @@ const PAGES: [&str; 34] = [
     "/admin/insight/query?q=%3Cscript%3E",
     "/admin/insight/query",
     "/admin/curation",
+    "/admin/categories",
+    "/admin/categories?edit=%00",
     "/admin/keys",
     "/admin/curation?edit=x&q=%00&url=%3Cscript%3E&kind=%22",
     "/admin/settings?section=rank",
