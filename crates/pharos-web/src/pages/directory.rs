@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use pharos_learn::classify::taxonomy::{Category, Taxonomy};
 use pharos_query::response::FacetValue;
-use pharos_query::{SearchHit, SearchRequest};
+use pharos_query::{ResultOptions, SearchHit, SearchRequest};
 
 use crate::messages::{Lang, Messages, fill, grouped};
 use crate::pages::frame::{Link, PageFrame, respond};
@@ -74,7 +74,8 @@ pub(crate) fn category_path(id: &str) -> String {
 
 /// Returns the request for the best pages of a category, with counts of sites.
 pub(crate) fn best_pages(id: &str) -> SearchRequest {
-    SearchRequest { size: BEST_PAGES, facets: true, ..SearchRequest::new(format!("category:{id}")) }
+    let options = ResultOptions { as_typed: true, ..ResultOptions::default() };
+    SearchRequest { size: BEST_PAGES, facets: true, options, ..SearchRequest::new(format!("category:{id}")) }
 }
 
 /// Returns the name of a category in a language of the user interface.
