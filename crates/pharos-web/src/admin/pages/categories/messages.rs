@@ -10,7 +10,7 @@ messages! { CategoryMessages {
     no_model: "There is no model yet: add examples, then train.", "还没有模型：请添加示例，然后训练。";
     not_deployed: "No model is deployed: deploy one below.", "尚未启用模型：请在下方启用一个。";
     install_starter: "Install the starter taxonomy", "安装入门分类体系";
-    starter_hint: "38 categories in English and Chinese with training texts.", "38 个中英文类别，附训练文本。";
+    starter_hint: "40 categories in English and Chinese with training texts.", "40 个中英文类别，附训练文本。";
     train: "Train a model", "训练模型";
     is_training: "A training is running.", "正在训练。";
     trained: "The last training made version {}.", "最近一次训练生成了版本 {}。";
