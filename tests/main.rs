@@ -14,6 +14,7 @@ mod archives;
 mod backup;
 mod bad_input;
 mod browser;
+mod categories;
 mod classifiers;
 mod cleaning;
 mod crawl;

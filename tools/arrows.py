@@ -24,8 +24,9 @@ ALLOWED = {
     "pharos-mining": {"pharos-text", "pharos-store"},
     "pharos-query": {"pharos-text", "pharos-index", "pharos-graph", "pharos-learn", "pharos-mining"},
     "pharos-engine": {"pharos-crawl", "pharos-html", "pharos-text", "pharos-store", "pharos-graph",
-                      "pharos-index", "pharos-mining"},
-    "pharos-web": {"pharos-text", "pharos-store", "pharos-html", "pharos-query", "pharos-mining", "pharos-engine"},
+                      "pharos-index", "pharos-learn", "pharos-mining"},
+    "pharos-web": {"pharos-text", "pharos-store", "pharos-html", "pharos-query", "pharos-learn", "pharos-mining",
+                   "pharos-engine"},
     "pharos-testweb": set(),
     "pharos": {ANY},
 }

@@ -34,6 +34,10 @@ PAGES = [
     ("results-filtered", "/search?q=lighthouse&site=nowhere.test&time=week&in=en", 200),
     ("snapshot-text", "{text}", 200),
     ("hot", "/hot", 200),
+    ("directory", "/directory?lang=en", 200),
+    ("directory-zh", "/directory?lang=zh", 200),
+    ("directory-category", "/directory/science", 200),
+    ("directory-category-zh", "/directory/science?lang=zh", 200),
     ("help", "/help", 200),
     ("help-zh", "/help?lang=zh", 200),
     ("privacy", "/privacy", 200),
@@ -57,7 +61,7 @@ DESK = [(f"desk-{name}{lang}", f"/admin{path}{'&' if '?' in path else '?'}lang={
             ("submissions", "/submissions"), ("index", "/index"), ("words", "/words"), ("calendar", "/calendar"),
             ("backup", "/backup"), ("alerts", "/alerts"), ("machine", "/machine"), ("queries", "/queries"),
             ("insight", "/insight"), ("insight-queries", "/insight/queries?list=slow"), ("insight-query", "/insight/query?q=lamp"),
-            ("curation", "/curation"), ("curation-edit", "/curation?edit=1&q=lamp"), ("settings", "/settings"),
+            ("curation", "/curation"), ("categories", "/categories"), ("curation-edit", "/curation?edit=1&q=lamp"), ("settings", "/settings"),
             ("settings-rank", "/settings?section=rank"), ("logs", "/logs"), ("keys", "/keys"), ("operators", "/operators"),
             ("actions", "/actions"), ("account", "/account")]]
 

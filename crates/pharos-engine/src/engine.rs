@@ -307,7 +307,8 @@ impl Engine {
             catalog: Arc::clone(&self.catalog),
             orders: OrderQueue::open(&self.data),
             appender: self.appender(),
-            pool: AnalysisPool::cancellable(&self.config(), Arc::clone(&self.analysis_cancelled))?,
+            pool: AnalysisPool::cancellable(&self.config(), Arc::clone(&self.analysis_cancelled))?
+                .with_categories(&self.data),
             applier,
         };
         ingest.replay(keep_going)?;

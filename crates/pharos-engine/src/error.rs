@@ -6,6 +6,7 @@ use pharos_crawl::CrawlError;
 use pharos_graph::GraphError;
 use pharos_html::RulesError;
 use pharos_index::IndexError;
+use pharos_learn::categories::CategoryError;
 use pharos_store::StoreError;
 use thiserror::Error;
 
@@ -20,6 +21,8 @@ pub enum EngineError {
     Graph(#[from] GraphError),
     #[error(transparent)]
     Crawl(#[from] CrawlError),
+    #[error(transparent)]
+    Category(#[from] CategoryError),
     /// The content extraction rules cannot be read.
     #[error(transparent)]
     Rules(#[from] RulesError),

@@ -37,6 +37,7 @@
 //! * [`evaluation`]: known-item queries made from stored pages.
 //! * [`control`]: orders and reconfiguration.
 //! * [`alerts`]: conditions, the book of alerts, webhook and mail.
+//! * [`categories`]: categories of pages: training, assignment, explanation.
 //! * [`behaviour`]: clicks of the logs joined with pages of the index.
 //! * [`status`]: status and metrics of engine, threads, index and pages.
 
@@ -45,6 +46,7 @@ mod agreement;
 pub mod alerts;
 pub mod behaviour;
 pub mod build;
+pub mod categories;
 pub mod control;
 mod engine;
 mod error;

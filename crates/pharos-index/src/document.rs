@@ -21,6 +21,9 @@ pub const MAX_COPIES: usize = 1_000;
 /// Maximum size of a signature in bytes. Longer signatures are dropped.
 pub const MAX_SIGNATURE: usize = 256;
 
+/// Maximum number of categories of a document.
+pub const MAX_CATEGORIES: usize = 24;
+
 /// Maximum number of indexed links of a document.
 pub const MAX_LINKS: usize = 128;
 
@@ -65,6 +68,10 @@ pub struct IndexDocument {
     pub format: String,
     /// Subject category; empty if unknown.
     pub category: String,
+    /// Confidence of the category in percent; 0 if unknown.
+    pub category_confidence: u8,
+    /// Further categories by which the page is found and counted: those above its category.
+    pub broader_categories: Vec<String>,
     /// Names of the places above the page within its site, from the top.
     pub breadcrumbs: Vec<String>,
     /// Date of publication or last change if known: `2026-01-31`.
@@ -124,6 +131,8 @@ impl IndexDocument {
             page_type: PageType::default(),
             format: String::new(),
             category: String::new(),
+            category_confidence: 0,
+            broader_categories: Vec::new(),
             breadcrumbs: Vec::new(),
             date: None,
             fetched: Timestamp::EPOCH,

@@ -19,7 +19,7 @@
 //! # Flow
 //! [`dataset`]: tab-separated texts and classes → [`features`]: terms, vocabulary, selection, weighted vectors →
 //! [`algorithms`]: a score per class → [`thresholds`]: assigned classes → [`evaluation`]: micro and macro F1.
-//! [`validation`] repeats this on parts of the texts.
+//! [`validation`] repeats this on parts of the texts. [`taxonomy`] puts classes in a tree.
 
 pub mod algorithms;
 pub mod dataset;
@@ -29,6 +29,7 @@ mod fitting;
 mod model;
 mod model_file;
 mod options;
+pub mod taxonomy;
 pub mod thresholds;
 pub mod validation;
 

@@ -22,13 +22,14 @@
 //! # Modules
 //! * [`collection`]: readers for test collections. [`run`]: rankings and TREC run files.
 //! * [`metrics`]: measures of one ranking. [`report`]: evaluation of a whole collection.
-//! * [`classify`]: text classification.
+//! * [`classify`]: text classification. [`categories`]: categories of pages.
 //! * [`topics`]: topic models.
 //! * [`compare`]: paired t-test and error rate, with `student_t` for the distribution.
 //! * [`ranking`]: models that learn to rank from judged results.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failing step must abort the test"))]
 
+pub mod categories;
 pub mod classify;
 pub mod collection;
 pub mod compare;

@@ -342,6 +342,7 @@ fn build_hit(stored: StoredPage, listed: &ListedResult, words: &Marker) -> Searc
         date: fields.date,
         lang: fields.lang,
         category: fields.category,
+        category_confidence: fields.category_confidence,
         breadcrumbs: fields.breadcrumbs,
         format: fields.format,
         score: listed.score,

@@ -1,5 +1,6 @@
 //! Query processing: parse, retrieve, arrange, respond.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,7 +8,7 @@ use std::time::Instant;
 use arc_swap::ArcSwap;
 use pharos_core::config::{Config, CorrectConfig, QueryConfig, RankConfig};
 use pharos_core::{Clock, PageId, PageUrl, SystemClock};
-use pharos_index::{Index, IndexError, IndexView, ResultFields, StoredPage};
+use pharos_index::{Facet, Index, IndexError, IndexView, PageLabel, Query, ResultFields, StoredPage};
 use pharos_mining::CacheUse;
 use pharos_mining::clicks::learnt::LearntClicks;
 use pharos_text::Analyser;
@@ -36,6 +37,9 @@ const MAX_CORRECTED_RESULTS: u64 = 200;
 
 /// A certain correction of a query with enough results has this many times as many results.
 const MORE_RESULTS: u64 = 10;
+
+/// Maximum number of categories that are counted.
+const MAX_CATEGORIES: usize = 10_000;
 
 /// An error of a search.
 #[derive(Debug, Error)]
@@ -544,6 +548,13 @@ impl QueryProcessor {
     /// Returns the number of searchable pages.
     pub fn pages(&self) -> Result<u64, QueryError> {
         Ok(self.index.view()?.pages()?)
+    }
+
+    /// Returns the number of pages of every category, with those of the categories below it.
+    pub fn category_counts(&self) -> Result<HashMap<String, u64>, QueryError> {
+        let facets = [Facet::Label(PageLabel::Category)];
+        let counted = self.index.view()?.facets(&Query::All, &facets, MAX_CATEGORIES, u64::MAX, None)?;
+        Ok(counted.into_iter().flatten().map(|count| (count.value, count.pages)).collect())
     }
 
     /// Returns the words of a query that can be highlighted in its results.

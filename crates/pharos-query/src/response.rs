@@ -169,6 +169,8 @@ pub struct SearchHit {
     pub lang: String,
     /// Subject category of the page.
     pub category: String,
+    /// Confidence of the category in percent; 0 if unknown.
+    pub category_confidence: u8,
     /// Score of the page, or of the best of its duplicates.
     pub score: f32,
     /// Path of the cached page on this server.

@@ -6,6 +6,7 @@
 //! suggest.rs   suggestions, hot queries    click.rs     click reporting
 //! queries.rs   queries of users for key holders
 //! stats.rs     size of the collection      formats.rs   results as RSS, CSV and SearXNG JSON
+//! directory.rs categories
 //! params.rs    declared parameters         problem.rs   errors (RFC 9457)
 //! api_keys.rs  authentication              cors.rs      cross-origin access
 //! key_store.rs keys as objects
@@ -15,6 +16,7 @@
 pub(crate) mod api_keys;
 mod click;
 mod cors;
+mod directory;
 mod formats;
 mod guide;
 mod indexnow;
@@ -52,7 +54,7 @@ use crate::server::rate_limit::RateLimit;
 use crate::state::AppState;
 
 /// Returns all routes. The OpenAPI document has the same paths and names their methods.
-fn route_table() -> [(&'static str, MethodRouter<AppState>); 10] {
+fn route_table() -> [(&'static str, MethodRouter<AppState>); 11] {
     [
         ("/api/v1/search", get(search::search)),
         ("/api/v1/page", get(page::page)),
@@ -61,6 +63,7 @@ fn route_table() -> [(&'static str, MethodRouter<AppState>); 10] {
         ("/api/v1/hot", get(suggest::hot)),
         ("/api/v1/stats", get(stats::stats)),
         ("/api/v1/queries", get(queries::queries)),
+        ("/api/v1/directory", get(directory::directory)),
         ("/api/v1/submit", post(submit::submit)),
         ("/api/v1/click", post(click::click)),
         (openapi::PATH, get(openapi::openapi)),

@@ -275,6 +275,17 @@ messages! { Messages {
     now: "now", "现在";
     hours_summary: "{} searches in the last 24 hours, {} in the busiest hour", "最近 24 小时共 {} 次搜索，最多的一小时有 {} 次";
 
+    directory: "Directory", "分类目录";
+    directory_all: "All pages of this category", "该类别的全部网页";
+    directory_above: "Categories above", "上级类别";
+    directory_below: "Categories", "类别";
+    directory_best: "Best pages", "优秀网页";
+    directory_sites: "Sites with the most pages", "网页最多的网站";
+    directory_search: "Search in this category", "在该类别中搜索";
+    directory_empty: "This category has no pages yet.", "该类别暂时没有网页。";
+    directory_page: "1 page", "1 个网页";
+    directory_pages: "{} pages", "{} 个网页";
+
     help_title: "How to search", "搜索方法";
     keys_title: "Keyboard shortcuts", "快捷键";
     keys_off: "Turn shortcuts off", "关闭快捷键";

@@ -4,6 +4,7 @@ pub(crate) mod assets;
 pub(crate) mod bot;
 pub(crate) mod cached_page;
 pub(crate) mod clean_view;
+pub(crate) mod directory;
 pub(crate) mod error_page;
 pub(crate) mod frame;
 pub(crate) mod help;

@@ -4,6 +4,7 @@
 //! threads of their own (`renderer.rs`).
 
 pub(crate) mod cached_copy;
+pub(crate) mod categories;
 pub(crate) mod cleaned_copy;
 pub(crate) mod page_status;
 pub(crate) mod renderer;
@@ -23,6 +24,7 @@ use pharos_mining::LogStatistics;
 use pharos_query::{CacheLookup, IndexedPage, PendingQuery, SearchRequest, SearchResponse, Suggestion};
 use tokio::sync::{oneshot, watch};
 
+use self::categories::CategoryState;
 use self::renderer::ViewRenderer;
 pub use self::service::Service;
 pub(crate) use self::service::ServiceError;
@@ -54,6 +56,7 @@ struct AppStateInner {
     response_budget: Arc<ResponseBudget>,
     /// Cached number of searchable pages.
     pages: Cached<u64>,
+    categories: CategoryState,
     /// `true` once the server shuts down.
     shutting_down: watch::Sender<bool>,
 }
@@ -68,6 +71,7 @@ impl AppState {
         Ok(Self(Arc::new(AppStateInner {
             request_limits: RequestLimits::from_config(&service.config.web),
             api: api::ApiState::new(&service.config, &service.data),
+            categories: CategoryState::new(&service.data),
             renderer: ViewRenderer::start(&service.config.web)?,
             icons: SiteIcons::default(),
             desk,
@@ -95,6 +99,10 @@ impl AppState {
     /// Waits for shutdown.
     pub(crate) async fn shutdown(&self) {
         let _ = self.0.shutting_down.subscribe().wait_for(|shutting_down| *shutting_down).await;
+    }
+
+    fn categories(&self) -> &CategoryState {
+        &self.0.categories
     }
 
     pub(crate) fn response_budget(&self) -> &Arc<ResponseBudget> {

@@ -26,6 +26,7 @@ use crate::build::link_analysis::{DocumentCompleter, analyse_links, check_rules}
 use crate::build::phrase_index::write_phrase_index;
 use crate::build::plan::{self, PlannedBuild};
 use crate::build::warm_up::warm_up;
+use crate::categories::assignment::{PageCategories, classifier_for_build};
 use crate::maintenance::rebuild::catch_up;
 use crate::stages::analysis_pool::analysis_threads;
 use crate::stages::document::index_document;
@@ -211,7 +212,7 @@ fn build_generation(
     let (total, to) = (pages.count(), pages.to().clone());
     let mut planned = match planned {
         Some(planned) => planned,
-        None => plan::start(config, generations, to.clone())?,
+        None => plan::start(config, data, generations, to.clone())?,
     };
     let relations = match planned.relations.take() {
         Some(relations) => relations,
@@ -225,6 +226,7 @@ fn build_generation(
     if reached.is_some() {
         info!(pages = saved, "resuming an interrupted build");
     }
+    let classifier = classifier_for_build(data);
     let mut templates = SiteTemplates::new(config);
     let (mut unsaved, mut last) = (0, reached);
     let mut progress = |n| check(BuildProgress::Indexing(n, total));
@@ -238,6 +240,10 @@ fn build_generation(
                 return Ok(());
             }
             let mut document = index_document(url, at, position, page, body, other);
+            if let Some(classifier) = &classifier {
+                let assigned = classifier.assign(url, page);
+                PageCategories::new(&assigned, classifier).write_to(&mut document);
+            }
             if completer.complete(&mut document)? {
                 builder.add(&document)?;
                 (unsaved, last) = (unsaved + 1, Some(position));

@@ -9,9 +9,11 @@ use pharos_core::config::Config;
 use pharos_core::{Clock as _, LibraryPositions, SystemClock};
 use pharos_graph::Relations;
 use pharos_index::{BuildPlan, GenerationStore};
+use pharos_store::DataDir;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::EngineError;
+use crate::categories::assignment::fingerprint;
 use crate::stores::Stores;
 
 /// A build with its plan, new or resumed.
@@ -30,7 +32,7 @@ pub(crate) fn find_resumable(
     let Some(plan) = generations.build_directory().plan() else { return Ok(None) };
     let is_newer = generations.current()?.history.is_none_or(|history| plan.to.covers_all(&history.to));
     let is_complete = stores.library()?.end()?.covers_all(&plan.to);
-    if plan.rules != settings_fingerprint(config) || !is_newer || !is_complete {
+    if plan.rules != settings_fingerprint(config, stores.data()) || !is_newer || !is_complete {
         return Ok(None);
     }
     let relations = Relations::open(&stores.data().graph())
@@ -50,13 +52,18 @@ pub(crate) fn find_resumable(
 /// Starts a build up to a library position, discarding any other.
 pub(crate) fn start(
     config: &Config,
+    data: &DataDir,
     generations: &dyn GenerationStore,
     to: LibraryPositions,
 ) -> Result<PlannedBuild, EngineError> {
     let build = generations.build_directory();
     build.discard()?;
-    let plan =
-        BuildPlan { to, rules: settings_fingerprint(config), begun: SystemClock.now(), relations: None };
+    let plan = BuildPlan {
+        to,
+        rules: settings_fingerprint(config, data),
+        begun: SystemClock.now(),
+        relations: None,
+    };
     build.set_plan(&plan)?;
     Ok(PlannedBuild { plan, relations: None })
 }
@@ -72,10 +79,15 @@ pub(crate) fn record_relations(
 }
 
 /// Returns a fingerprint of the versions and settings that affect documents. Memory and thread counts do not.
-pub(crate) fn settings_fingerprint(config: &Config) -> String {
+pub(crate) fn settings_fingerprint(config: &Config, data: &DataDir) -> String {
     let settings = format!(
-        "{:?} {:?} {:?} {:?} {}",
-        config.clean, config.graph, config.index.body_limit, config.crawl.body_limit, config.crawl.agent
+        "{:?} {:?} {:?} {:?} {} {}",
+        config.clean,
+        config.graph,
+        config.index.body_limit,
+        config.crawl.body_limit,
+        config.crawl.agent,
+        fingerprint(data)
     );
     format!("{} {} {:016x}", pharos_html::VERSION, pharos_text::version(), xxh3_64(settings.as_bytes()))
 }

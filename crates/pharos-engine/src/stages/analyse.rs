@@ -15,8 +15,10 @@ use pharos_crawl::rules::budget::compute_sketch;
 use pharos_graph::duplicates::{MinHashSignature, min_hash_signature};
 use pharos_html::{Feed, FeedKind};
 use pharos_index::IndexDocument;
+use pharos_learn::categories::PageClassifier;
 use pharos_store::derived::DerivedRecord;
 use pharos_store::interpret::PageSummary;
+use pharos_store::interpret::is_searchable;
 use pharos_store::interpret::page_list::PageList;
 use pharos_store::interpret::refresh::RefreshClass;
 use pharos_store::interpret::status::is_success;
@@ -24,6 +26,7 @@ use pharos_store::{Library, RawResponse, RecordContent, RecordKind, StoredRecord
 use tracing::warn;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::categories::assignment::PageCategories;
 use crate::stages::analysis_pool::Extractor;
 use crate::stages::document::index_document;
 
@@ -50,6 +53,7 @@ pub(crate) struct AnalysedPage {
     pub(crate) sketch: Option<u64>,
     /// Signature of the text, for near-duplicate detection.
     signature: Option<MinHashSignature>,
+    categories: PageCategories,
 }
 
 /// Analyses a record. A revisit takes its content from the record it refers to. Returns `None` if the analysis was
@@ -101,7 +105,7 @@ fn quarantine(stored: &StoredRecord, body: &[u8], reason: String) -> AnalysedPag
     warn!(url = %stored.record.url, position = %stored.position, reason, "a page is quarantined");
     let digest = xxh3_64(body);
     let summary = PageSummary { digest, quarantine: Some(reason), ..PageSummary::default() };
-    AnalysedPage { summary, sketch: None, signature: None }
+    AnalysedPage { summary, sketch: None, signature: None, categories: PageCategories::default() }
 }
 
 fn summarise(
@@ -134,7 +138,7 @@ fn summarise(
     let signature = if depth == AnalysisDepth::Everything { min_hash_signature(&page.text) } else { None };
     let digest = xxh3_64(body);
     let summary = PageSummary { page, links, list: None, class, digest, text, quarantine: None };
-    AnalysedPage { summary, sketch, signature }
+    AnalysedPage { summary, sketch, signature, categories: PageCategories::default() }
 }
 
 /// Returns a hash of the text, 0 only if it is empty. The lowest bit encodes the depth of the analysis.
@@ -169,7 +173,7 @@ fn summarise_feed(stored: &StoredRecord, feed: Feed, body: &[u8]) -> AnalysedPag
     let (class, digest) = (RefreshClass::Feed, xxh3_64(body));
     let (links, list) = (Vec::new(), Some(list));
     let summary = PageSummary { page, links, list, class, digest, text: digest, quarantine: None };
-    AnalysedPage { summary, sketch: None, signature: None }
+    AnalysedPage { summary, sketch: None, signature: None, categories: PageCategories::default() }
 }
 
 /// Summarises the icon of a site: it is shown beside results, and not searchable itself.
@@ -177,7 +181,7 @@ fn summarise_icon(stored: &StoredRecord, body: &[u8]) -> AnalysedPage {
     let url = stored.record.url.to_string();
     let page = PageObject { url, robots: "noindex".into(), ..PageObject::default() };
     let summary = PageSummary { page, digest: xxh3_64(body), ..PageSummary::default() };
-    AnalysedPage { summary, sketch: None, signature: None }
+    AnalysedPage { summary, sketch: None, signature: None, categories: PageCategories::default() }
 }
 
 /// Merges HTTP headers into the page object.
@@ -211,6 +215,16 @@ impl AnalysedRecord {
         self.page.as_ref().is_some_and(|analysed| analysed.summary.list.is_some())
     }
 
+    /// Gives the page its categories, if it may be searchable.
+    pub(crate) fn classify(&mut self, classifier: &PageClassifier) {
+        let Some(analysed) = self.page.as_mut().filter(|analysed| !analysed.is_quarantined()) else { return };
+        let page = &analysed.summary.page;
+        if is_searchable(page) {
+            let assigned = classifier.assign(&self.stored.record.url, page);
+            analysed.categories = PageCategories::new(&assigned, classifier);
+        }
+    }
+
     /// Returns the index document of the page, if the record has one.
     pub(crate) fn document(&self) -> Option<IndexDocument> {
         let (record, analysed) = (&self.stored.record, self.page.as_ref()?);
@@ -218,6 +232,7 @@ impl AnalysedRecord {
         let (body, other) = (page.text.clone(), page.other.clone());
         let mut document = index_document(&record.url, record.at, self.stored.position, page, body, other);
         document.signature = analysed.signature.as_ref().map(|signature| signature.to_bytes().into());
+        analysed.categories.clone().write_to(&mut document);
         Some(document)
     }
 

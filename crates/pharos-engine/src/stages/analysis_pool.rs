@@ -8,10 +8,12 @@ use std::{fs, thread};
 use pharos_core::config::Config;
 use pharos_core::{PageObject, PageUrl};
 use pharos_html::{ExtractOptions, RuleSet, TermWeighting};
-use pharos_store::{Library, StoredRecord};
+use pharos_learn::categories::{CategoryStore, PageClassifier};
+use pharos_store::{DataDir, Library, StoredRecord};
 use rayon::prelude::*;
 
 use crate::EngineError;
+use crate::categories::watch::CategoryWatch;
 use crate::stages::analyse::{AnalysedRecord, AnalysisDepth, analyse};
 
 /// Analyses records on all cores.
@@ -19,6 +21,8 @@ pub(crate) struct AnalysisPool {
     pool: rayon::ThreadPool,
     extractor: Extractor,
     cancelled: Arc<AtomicBool>,
+    /// `None` if the pages get no categories.
+    categories: Option<CategoryWatch<PageClassifier>>,
 }
 
 /// Settings of content extraction.
@@ -39,7 +43,13 @@ impl AnalysisPool {
         let pool =
             rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("analyse-{n}"));
         let pool = pool.build().map_err(|_| EngineError::StageFailed("reading"))?;
-        Ok(Self { pool, extractor: Extractor::from_config(config)?, cancelled })
+        Ok(Self { pool, extractor: Extractor::from_config(config)?, cancelled, categories: None })
+    }
+
+    /// Gives pages their categories, by the model that is deployed at the time.
+    pub(crate) fn with_categories(self, data: &DataDir) -> Self {
+        let store = CategoryStore::at(&data.models());
+        Self { categories: Some(CategoryWatch::new(store, CategoryStore::classifier)), ..self }
     }
 
     /// Analyses a group of records, keeping their order. Returns [`EngineError::Stopped`] if the pool was cancelled.
@@ -50,7 +60,15 @@ impl AnalysisPool {
         config: &Config,
         depth: AnalysisDepth,
     ) -> Result<Vec<AnalysedRecord>, EngineError> {
-        let analyse_one = |stored| analyse(stored, library, config, &self.extractor, depth, &self.cancelled);
+        let is_complete = depth == AnalysisDepth::Everything;
+        let classifier = self.categories.as_ref().filter(|_| is_complete).and_then(CategoryWatch::current);
+        let analyse_one = |stored| {
+            let mut analysed = analyse(stored, library, config, &self.extractor, depth, &self.cancelled)?;
+            if let Some(classifier) = &classifier {
+                analysed.classify(classifier);
+            }
+            Some(analysed)
+        };
         let analysed: Option<Vec<_>> = self.pool.install(|| group.into_par_iter().map(analyse_one).collect());
         analysed.ok_or(EngineError::Stopped)
     }

@@ -80,13 +80,14 @@ pub fn index_status(data: &DataDir, config: &Config) -> Result<IndexStatus, Engi
         ..IndexStatus::default()
     };
     match index.generational() {
-        Some(index) => describe_generations(index, config, totals),
+        Some(index) => describe_generations(index, data, config, totals),
         None => Ok(totals),
     }
 }
 
 fn describe_generations(
     index: &dyn GenerationalIndex,
+    data: &DataDir,
     config: &Config,
     totals: IndexStatus,
 ) -> Result<IndexStatus, EngineError> {
@@ -124,7 +125,7 @@ fn describe_generations(
     let unfinished = build.plan().map(|plan| UnfinishedBuild {
         to: plan.to,
         saved: build.checkpoint().map_or(0, |(_, pages)| pages),
-        goes_on: plan.rules == settings_fingerprint(config),
+        goes_on: plan.rules == settings_fingerprint(config, data),
     });
     let mut previous = Vec::new();
     if let Some(kept) = &current.previous {

@@ -33,18 +33,32 @@ pub struct ResultFields {
     /// without them lack them.
     #[serde(skip)]
     pub breadcrumbs: Vec<String>,
+    /// Confidence of the category in percent; 0 if unknown. It follows the breadcrumbs.
+    #[serde(skip)]
+    pub category_confidence: u8,
 }
 
 impl ResultFields {
     fn to_bytes(&self) -> postcard::Result<Vec<u8>> {
         let bytes = postcard::to_stdvec(self)?;
-        if self.breadcrumbs.is_empty() { Ok(bytes) } else { postcard::to_extend(&self.breadcrumbs, bytes) }
+        if self.breadcrumbs.is_empty() && self.category_confidence == 0 {
+            return Ok(bytes);
+        }
+        let bytes = postcard::to_extend(&self.breadcrumbs, bytes)?;
+        if self.category_confidence == 0 {
+            return Ok(bytes);
+        }
+        postcard::to_extend(&self.category_confidence, bytes)
     }
 
     fn from_bytes(bytes: &[u8]) -> postcard::Result<Self> {
         let (fields, rest): (Self, &[u8]) = postcard::take_from_bytes(bytes)?;
-        let breadcrumbs = if rest.is_empty() { Vec::new() } else { postcard::from_bytes(rest)? };
-        Ok(Self { breadcrumbs, ..fields })
+        if rest.is_empty() {
+            return Ok(fields);
+        }
+        let (breadcrumbs, rest): (Vec<String>, &[u8]) = postcard::take_from_bytes(rest)?;
+        let category_confidence = if rest.is_empty() { 0 } else { postcard::from_bytes(rest)? };
+        Ok(Self { breadcrumbs, category_confidence, ..fields })
     }
 }
 
@@ -92,7 +106,12 @@ mod tests {
         assert_eq!(ResultFields::from_bytes(&bytes), Ok(old.clone()));
         let new = ResultFields { breadcrumbs: vec!["Home".into(), "文档".into()], ..old };
         let bytes = new.to_bytes().unwrap();
-        assert_eq!(ResultFields::from_bytes(&bytes), Ok(new));
+        assert_eq!(ResultFields::from_bytes(&bytes), Ok(new.clone()));
+        for breadcrumbs in [Vec::new(), new.breadcrumbs.clone()] {
+            let sure =
+                ResultFields { category: "sea".into(), category_confidence: 87, breadcrumbs, ..new.clone() };
+            assert_eq!(ResultFields::from_bytes(&sure.to_bytes().unwrap()), Ok(sure));
+        }
         for end in 0..bytes.len() {
             let _ = ResultFields::from_bytes(&bytes[..end]);
         }

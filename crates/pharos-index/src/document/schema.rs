@@ -16,7 +16,7 @@ use crate::document::result_fields::ResultFields;
 use crate::document::result_fields::ResultFieldsField;
 use crate::document::signature::SignatureFields;
 use crate::document::{IndexDocument, day, zones};
-use crate::document::{MAX_COPIES, MAX_LINKS, MAX_SIGNATURE, PageCopy, StoredText};
+use crate::document::{MAX_CATEGORIES, MAX_COPIES, MAX_LINKS, MAX_SIGNATURE, PageCopy, StoredText};
 use crate::write::tokenizer::{PLAIN, ZONES};
 
 /// Maximum length of a title in bytes; longer titles are truncated.
@@ -239,6 +239,10 @@ impl SchemaFields {
                 out.add_text(field, label);
             }
         }
+        let broader = document.broader_categories.iter().filter(|id| **id != document.category);
+        for id in broader.filter(|id| !id.is_empty() && id.len() <= MAX_LABEL).take(MAX_CATEGORIES - 1) {
+            out.add_text(self.category, id);
+        }
         if let Some(day) = document.date.as_deref().and_then(day::parse) {
             out.add_i64(self.day, day);
         }
@@ -255,6 +259,7 @@ impl SchemaFields {
                 position: document.position,
                 archive: document.archive,
                 breadcrumbs: document.breadcrumbs.clone(),
+                category_confidence: document.category_confidence,
             },
             &mut out,
         );

@@ -372,6 +372,8 @@ pub(crate) fn pages_are_counted_by_facet(maker: &dyn Maker) {
             lang: if n.is_multiple_of(2) { "en" } else { "zh" }.into(),
             page_type: if n < 5 { PageType::Hub } else { PageType::Topic },
             category: if n == 7 { "history" } else { "" }.into(),
+            category_confidence: if n == 7 { 80 } else { 0 },
+            broader_categories: if n == 7 { vec!["arts".into(), "history".into()] } else { Vec::new() },
             date: Some(["2026-01-05", "2025-12-31", "0000-00-00", "99999-01-01"][n % 4].into()),
             ..IndexDocument::new(PageUrl::parse(&format!("http://{host}/{n}")).unwrap())
         }
@@ -399,7 +401,7 @@ pub(crate) fn pages_are_counted_by_facet(maker: &dyn Maker) {
     assert_eq!(read(0), [("b.example", 8), ("a.example", 4)]);
     assert_eq!(read(1), [("en", 6), ("zh", 6)]);
     assert_eq!(read(2), [("topic", 7), ("hub", 5)]);
-    assert_eq!(read(3), [("history", 1)]);
+    assert_eq!(read(3), [("arts", 1), ("history", 1)]);
     assert_eq!(read(4), [(january.to_string().as_str(), 3)]);
     assert_eq!(view.facets(&word("lamp"), &facets[..1], 1, 1_000, None).unwrap()[0].len(), 1);
     let found = view.search(&word("lamp"), 1_000).unwrap().candidates;

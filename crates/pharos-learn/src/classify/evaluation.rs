@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Maximum number of confusions in a report.
 const MAX_CONFUSIONS: usize = 100;
@@ -43,7 +43,7 @@ pub struct ClassResult {
 }
 
 /// A pair of classes that are confused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confusion {
     /// A class that was not assigned.
     pub right: String,

@@ -183,6 +183,12 @@ impl ClassifierModel {
         predictions
     }
 
+    /// Returns the probability of each class for a text, or `None` for a text without a known term.
+    pub fn confidences_of(&self, text: &str) -> Option<Vec<f32>> {
+        let vector = self.vocabulary.vector(text);
+        (!vector.is_empty()).then(|| self.confidences(&self.scorer.scores(&vector)))
+    }
+
     /// Returns the classes of each text, in ascending order, on all processors.
     pub fn classify_all(&self, texts: &[&str]) -> Vec<Vec<u32>> {
         match self.thresholds {

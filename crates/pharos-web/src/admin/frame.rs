@@ -18,7 +18,7 @@ use crate::state::AppState;
 type PageName = fn(&DeskMessages) -> &'static str;
 
 /// Path and name of every page in the navigation.
-const NAV_PAGES: [(&str, PageName); 22] = [
+const NAV_PAGES: [(&str, PageName); 23] = [
     ("/admin", |messages| messages.overview),
     ("/admin/crawl", |messages| messages.crawl),
     ("/admin/sites", |messages| messages.sites),
@@ -35,6 +35,7 @@ const NAV_PAGES: [(&str, PageName); 22] = [
     ("/admin/queries", |messages| messages.queries),
     ("/admin/insight", |messages| messages.insight),
     ("/admin/curation", |messages| messages.curation),
+    ("/admin/categories", |messages| messages.categories),
     ("/admin/settings", |messages| messages.settings),
     ("/admin/logs", |messages| messages.logs),
     ("/admin/keys", |messages| messages.keys),

@@ -24,6 +24,7 @@ messages! { DeskMessages {
     queries: "Queries", "查询";
     insight: "Insight", "行为分析";
     curation: "Curation", "结果干预";
+    categories: "Categories", "分类";
     settings: "Settings", "设置";
     logs: "Logs", "日志";
     keys: "API keys", "API 密钥";

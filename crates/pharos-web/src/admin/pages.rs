@@ -8,6 +8,7 @@ mod actions;
 mod alerts;
 mod backup;
 mod calendar;
+mod categories;
 mod charts;
 mod commands;
 mod crawl;
@@ -84,6 +85,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/admin/insight/query", get(insight::query))
         .route("/admin/curation", get(curation::curation))
         .route("/admin/curation/{what}", post(curation::act))
+        .route("/admin/categories", get(categories::categories))
+        .route("/admin/categories/{what}", post(categories::act))
         .route("/admin/settings", get(settings::settings))
         .route("/admin/settings/export", get(settings::export))
         .route("/admin/settings/{what}", post(settings::act))

@@ -2,8 +2,8 @@
 //!
 //! | role | may |
 //! |---|---|
-//! | viewer | see the state of crawl, sites, pages, index, machine and curation |
-//! | editor | also see queries, and change curation |
+//! | viewer | see the state of crawl, sites, pages, index, machine, curation and categories |
+//! | editor | also see queries, and change curation and categories |
 //! | analyst | see everything except secrets, and change nothing |
 //! | admin | everything |
 //!
@@ -39,7 +39,7 @@ pub(crate) enum Permission {
 use Permission::{Administer, Curate, Logs, Own, Queries, View};
 
 /// Permissions of every route: to read it, and to submit a form to it.
-pub(super) const RULES: [(&str, Permission, Permission); 53] = [
+pub(super) const RULES: [(&str, Permission, Permission); 55] = [
     ("/admin", View, Administer),
     ("/admin/live", View, Administer),
     ("/admin/news", View, Administer),
@@ -76,6 +76,8 @@ pub(super) const RULES: [(&str, Permission, Permission); 53] = [
     ("/admin/insight/query", Queries, Administer),
     ("/admin/curation", View, Curate),
     ("/admin/curation/{what}", Curate, Curate),
+    ("/admin/categories", View, Curate),
+    ("/admin/categories/{what}", Curate, Curate),
     ("/admin/keys", Logs, Administer),
     ("/admin/keys/{what}", Administer, Administer),
     ("/admin/settings", Logs, Administer),

@@ -1,5 +1,6 @@
 //! Login, sessions and access control through the router, with cookies and forms as browsers and attackers send them.
 
+mod categories;
 mod curation;
 mod keys;
 mod pages;

@@ -15,7 +15,7 @@ use utoipa::{OpenApi, ToSchema};
 
 use super::api_keys::requires_key;
 use super::problem::Problem;
-use super::{click, page, queries, search, similar, stats, submit, suggest};
+use super::{click, directory, page, queries, search, similar, stats, submit, suggest};
 use crate::state::AppState;
 
 pub(super) const PATH: &str = "/api/v1/openapi.json";
@@ -39,6 +39,7 @@ const PROBLEM: &str = "application/problem+json";
         page::page,
         stats::stats,
         queries::queries,
+        directory::directory,
         submit::submit,
         click::click,
         openapi
@@ -316,6 +317,8 @@ mod tests {
             "/api/v1/hot?list=hours&q=lighthouse",
             "/api/v1/hot?list=none",
             "/api/v1/stats",
+            "/api/v1/directory",
+            "/api/v1/directory?category=sea",
             "/api/v1/openapi.json",
         ] {
             let reply = get(&router, path).await;

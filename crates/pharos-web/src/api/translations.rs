@@ -14,7 +14,7 @@ fn find(operation: &str, part: &str) -> Option<&'static (&'static str, &'static 
     })
 }
 
-const TEXTS: [(&str, &str); 76] = [
+const TEXTS: [(&str, &str); 81] = [
     ("any.response.400", "缺少参数或参数无效"),
     ("any.response.401", "API 密钥缺失、错误、已过期或已撤销"),
     ("any.response.403", "API 密钥不允许此请求"),
@@ -30,6 +30,11 @@ const TEXTS: [(&str, &str); 76] = [
     ("click.param.dwell", "用于 `leave`：在结果上停留的毫秒数，最长一天。"),
     ("click.response.204", "已记录"),
     ("click.response.404", "展示不存在或已过期"),
+    ("directory.summary", "分类目录"),
+    ("directory.param.category", "类别的标识；不给出时返回顶层类别。"),
+    ("directory.response.200", "该类别、下级类别，以及优秀的网站和网页"),
+    ("directory.response.400", "参数无效"),
+    ("directory.response.404", "没有分类目录，或没有这个类别"),
     ("hot.summary", "热门查询"),
     (
         "hot.param.list",

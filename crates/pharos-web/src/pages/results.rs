@@ -44,7 +44,10 @@ pub(crate) async fn results(State(app): State<AppState>, visitor: Visitor) -> Re
     let impression = app.log_response(&visitor, PAGE_PRODUCT, &request, &answer);
     let searchable = if answer.matches() == 0 { app.searchable_pages().await? } else { answer.matches() };
     params.generation.clone_from(&answer.generation);
-    let page = ResultsPage::new(&visitor, config, &params, &answer, impression, searchable);
+    let mut page = ResultsPage::new(&visitor, config, &params, &answer, impression, searchable);
+    if let Some(taxonomy) = app.taxonomy().filter(|_| !page.menus.is_empty()) {
+        page.menus = menus(&params, &answer, Some(&taxonomy), visitor.lang);
+    }
     Ok(respond(&visitor, StatusCode::OK, &page))
 }
 
@@ -176,7 +179,11 @@ impl ResultsPage {
             focus: false,
             impression,
             first: (page - 1).saturating_mul(size).saturating_add(1),
-            menus: if has_hits || is_filtered { menus(params, answer, visitor.lang) } else { Vec::new() },
+            menus: if has_hits || is_filtered {
+                menus(params, answer, None, visitor.lang)
+            } else {
+                Vec::new()
+            },
             sort: (has_hits && answer.matches() > 1).then(|| sort(other_order)),
             summary: has_hits.then(|| ResultSummary::new(visitor.lang, page, last, answer)),
             as_typed: answer.is_corrected.then(|| params.as_typed_link()),

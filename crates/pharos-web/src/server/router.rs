@@ -19,7 +19,7 @@ use super::{
     access_log, client_address, compression, health, metrics, rate_limit, response_budget, security_headers,
 };
 use crate::pages::{
-    assets, bot, cached_page, clean_view, error_page, help, home, hot, privacy, results, site_icon,
+    assets, bot, cached_page, clean_view, directory, error_page, help, home, hot, privacy, results, site_icon,
 };
 use crate::state::{AppState, Service};
 use crate::{admin, api};
@@ -51,6 +51,8 @@ fn routes() -> Router<AppState> {
         .route("/clean", get(clean_view::clean_view))
         .route("/icon/{id}", get(site_icon::site_icon))
         .route("/hot", get(hot::hot))
+        .route("/directory", get(directory::top))
+        .route("/directory/{id}", get(directory::category))
         .route("/help", get(help::help))
         .route("/privacy", get(privacy::privacy))
         .route("/bot", get(bot::bot).post(bot::submit))

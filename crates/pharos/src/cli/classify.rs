@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Subcommand)]
 pub(crate) enum ClassifyCommand {
-    /// Train a classifier on texts with their classes
+    /// Train a classifier on texts with their classes, or a model of categories on the examples of the data directory
     Train(ClassifyTrainArgs),
     /// Test a classifier on texts with their right classes
     Test(ClassifyTestArgs),
@@ -14,6 +14,128 @@ pub(crate) enum ClassifyCommand {
     Validate(ClassifyValidateArgs),
     /// Classify texts, one per line
     Text(ClassifyTextArgs),
+    /// Show or replace the taxonomy of categories
+    Taxonomy {
+        #[command(subcommand)]
+        command: TaxonomyCommand,
+    },
+    /// Show or add examples of categories
+    Examples {
+        #[command(subcommand)]
+        command: ExamplesCommand,
+    },
+    /// List the trained models of categories with their figures
+    Models,
+    /// Deploy a model of categories: pages get their category when they are read
+    Deploy(DeployArgs),
+    /// Take the last deployment back
+    Rollback,
+    /// Give all pages their categories by the deployed model, with a new build of the index
+    Apply,
+    /// Explain the category of a page
+    Explain(ExplainCategoryArgs),
+    /// Print URL, category and confidence of every page as tab-separated lines
+    Export,
+    /// Decide the category of a page or site, whatever the model says
+    Decide(DecideArgs),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TaxonomyCommand {
+    /// Print the tree of categories
+    Show,
+    /// Replace the taxonomy by that of a JSON or CSV file
+    ///
+    /// CSV has the columns id,parent,en,zh,synonyms; synonyms are separated by |. Ids must not change later, because pages,
+    /// examples and decisions refer to them. A taxonomy with a defect is refused as a whole.
+    Import(FileArg),
+    /// Print the taxonomy as JSON or CSV
+    Export(TaxonomyExportArgs),
+    /// Install the starter taxonomy with its training texts, if there is no taxonomy yet
+    Starter,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ExamplesCommand {
+    /// Print the examples as CSV
+    Show,
+    /// Add examples of a category
+    Add(AddExamplesArgs),
+    /// Add the examples of a file
+    ///
+    /// The file is CSV with the columns category,kind,value, or has lines of a category, a tab, and a URL or a text.
+    Import(FileArg),
+    /// Remove all examples of a category
+    Remove(RemoveExamplesArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct FileArg {
+    /// File (- for standard input)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct TaxonomyExportArgs {
+    /// Print CSV instead of JSON
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct AddExamplesArgs {
+    /// Id of the category
+    pub(crate) category: String,
+    /// Kind of the examples
+    #[arg(value_enum)]
+    pub(crate) kind: ExampleKindArg,
+    /// URLs, beginnings of URLs, queries or texts
+    #[arg(required = true, value_name = "VALUE")]
+    pub(crate) values: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct RemoveExamplesArgs {
+    /// Id of the category
+    pub(crate) category: String,
+}
+
+/// Kinds of examples.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ExampleKindArg {
+    /// A text
+    Text,
+    /// The URL of a stored page
+    Url,
+    /// A site, or the beginning of URLs: every page there
+    Section,
+    /// A query: its best results
+    Search,
+}
+
+#[derive(Args)]
+pub(crate) struct DeployArgs {
+    /// Version [default: the newest]
+    pub(crate) version: Option<u64>,
+}
+
+#[derive(Args)]
+pub(crate) struct ExplainCategoryArgs {
+    /// URL of a searchable page
+    pub(crate) url: String,
+}
+
+#[derive(Args)]
+pub(crate) struct DecideArgs {
+    /// URL of a page, or host of a site
+    pub(crate) target: String,
+    /// Id of the category, or `none` for no category
+    #[arg(required_unless_present = "remove", conflicts_with = "remove")]
+    pub(crate) category: Option<String>,
+    /// Remove the decision
+    #[arg(long)]
+    pub(crate) remove: bool,
 }
 
 /// Format of files of texts, printed with the help of each command that reads one.
@@ -26,12 +148,18 @@ directory is needed.";
 #[derive(Args)]
 #[command(after_help = FORMAT)]
 pub(crate) struct ClassifyTrainArgs {
-    /// Texts with their classes (- for standard input)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tsv: PathBuf,
+    /// Texts with their classes (- for standard input) [default: the examples of the data directory]
+    #[arg(long, value_name = "FILE", requires = "out")]
+    pub(crate) tsv: Option<PathBuf>,
     /// File of the classifier to write
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: PathBuf,
+    #[arg(long, value_name = "FILE", requires = "tsv")]
+    pub(crate) out: Option<PathBuf>,
+    /// Least confidence of a category; pages with less get the category above, or none
+    #[arg(long, value_name = "P", default_value_t = 0.5, conflicts_with = "tsv")]
+    pub(crate) min_confidence: f32,
+    /// Deploy the model at once
+    #[arg(long, conflicts_with = "tsv")]
+    pub(crate) deploy: bool,
     #[command(flatten)]
     pub(crate) options: ClassifyOptions,
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::testing::apply_changes;
 use crate::{LoadedSettings, SettingsSource};
 
-const PAGES: [&str; 37] = [
+const PAGES: [&str; 39] = [
     "/admin",
     "/admin/crawl",
     "/admin/sites",
@@ -42,6 +42,8 @@ const PAGES: [&str; 37] = [
     "/admin/insight/query?q=%3Cscript%3E",
     "/admin/insight/query",
     "/admin/curation",
+    "/admin/categories",
+    "/admin/categories?edit=%00",
     "/admin/keys",
     "/admin/curation?edit=x&q=%00&url=%3Cscript%3E&kind=%22",
     "/admin/settings?section=rank",

@@ -1,5 +1,6 @@
 //! Filter menus of the result page, with the number of results of each value.
 
+use pharos_learn::classify::taxonomy::Taxonomy;
 use pharos_query::{Age, Filters, SearchResponse};
 
 use super::search_params::{SearchParam, SearchParams};
@@ -27,13 +28,22 @@ pub(crate) struct FilterOption {
 }
 
 /// Returns the menus that offer a choice.
-pub(crate) fn menus(params: &SearchParams, answer: &SearchResponse, lang: Lang) -> Vec<FilterMenu> {
+pub(crate) fn menus(
+    params: &SearchParams,
+    answer: &SearchResponse,
+    taxonomy: Option<&Taxonomy>,
+    lang: Lang,
+) -> Vec<FilterMenu> {
     let messages = lang.messages();
     let Filters { site, lang: of_page, format, category, time, .. } = &params.filters;
     let menu = |choice, facet, any, current: Option<&str>, name: &dyn Fn(&str) -> String| {
         FilterMenu::new(params, answer, choice, facet, any, current, name)
     };
     let as_it_is = |value: &str| value.to_string();
+    let category_name = |id: &str| match taxonomy.and_then(|taxonomy| taxonomy.get(id)) {
+        Some(category) => category.name(lang == Lang::Zh).to_string(),
+        None => id.to_string(),
+    };
     let menus = [
         menu(SearchParam::Time, "time", messages.any_time, time.map(Age::name), &|value| messages.age(value)),
         menu(SearchParam::Lang, "lang", messages.any_language, of_page.as_deref(), &|value| {
@@ -43,7 +53,7 @@ pub(crate) fn menus(params: &SearchParams, answer: &SearchResponse, lang: Lang) 
         menu(SearchParam::Format, "type", messages.any_type, format.as_deref(), &|value| {
             messages.format_name(value)
         }),
-        menu(SearchParam::Category, "category", messages.any_category, category.as_deref(), &as_it_is),
+        menu(SearchParam::Category, "category", messages.any_category, category.as_deref(), &category_name),
     ];
     menus.into_iter().flatten().collect()
 }

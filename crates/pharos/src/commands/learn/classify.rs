@@ -15,10 +15,11 @@ use pharos_learn::classify::{
 };
 use serde::Serialize;
 
+use super::categories;
 use super::input::{for_each_line, open, shown};
 use crate::cli::{
     ClassifyCommand, ClassifyModel, ClassifyOptions, ClassifySelection, ClassifyTerms, ClassifyTestArgs,
-    ClassifyTextArgs, ClassifyTrainArgs, ClassifyValidateArgs, Global,
+    ClassifyTextArgs, ClassifyValidateArgs, Global,
 };
 use crate::{CommandOutcome, console};
 
@@ -27,10 +28,14 @@ const DECISIVE_TERMS: usize = 10;
 
 pub(crate) fn run(global: &Global, command: ClassifyCommand) -> anyhow::Result<CommandOutcome> {
     match command {
-        ClassifyCommand::Train(args) => train(global, &args),
+        ClassifyCommand::Train(args) => match (&args.tsv, &args.out) {
+            (Some(tsv), Some(out)) => train(global, tsv, out, &args.options),
+            _ => categories::train(global, &options(&args.options)?, args.min_confidence, args.deploy),
+        },
         ClassifyCommand::Test(args) => test(global, &args),
         ClassifyCommand::Validate(args) => validate(global, &args),
         ClassifyCommand::Text(args) => classify_lines(global, &args),
+        of_data_directory => categories::run(global, of_data_directory),
     }
 }
 
@@ -46,13 +51,13 @@ struct TrainingReport<'a> {
     seconds: f64,
 }
 
-fn train(global: &Global, args: &ClassifyTrainArgs) -> anyhow::Result<CommandOutcome> {
-    let options = options(&args.options)?;
-    let data = read(global, &args.tsv, class_column(&args.options), &[])?;
+fn train(global: &Global, tsv: &Path, out: &Path, given: &ClassifyOptions) -> anyhow::Result<CommandOutcome> {
+    let options = options(given)?;
+    let data = read(global, tsv, class_column(given), &[])?;
     let start = Instant::now();
-    let model = ClassifierModel::train(&data, &options).context(shown(&args.tsv))?;
+    let model = ClassifierModel::train(&data, &options).context(shown(tsv))?;
     let bytes = model.to_bytes().len();
-    model.save(&args.out)?;
+    model.save(out)?;
     let report = TrainingReport {
         model: model.algorithm().name(),
         classes: model.classes().len(),

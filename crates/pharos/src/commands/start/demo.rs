@@ -3,12 +3,15 @@
 use std::io;
 use std::net::Ipv4Addr;
 
-use pharos_core::PageUrl;
 use pharos_core::config::PolitenessProfile;
+use pharos_core::{Clock as _, PageUrl, SystemClock};
+use pharos_learn::categories::CategoryStore;
+use pharos_learn::categories::training::{TrainingSettings, train};
 use pharos_store::DataDir;
 use pharos_testweb::{ServeOptions, Server, Web};
 
 use crate::cli::{Global, ListenArgs};
+use crate::commands::learn::categories::install_starter;
 use crate::settings::{self, ConfigSource};
 use crate::{CommandOutcome, commands, console};
 
@@ -19,6 +22,7 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
     // The demo uses a temporary directory unless --data is given.
     let temporary = tempfile::Builder::new().prefix("pharos-demo-").tempdir()?;
     let data = DataDir::at(global.data.clone().unwrap_or_else(|| temporary.path().to_path_buf()));
+    prepare_categories(&data)?;
     commands::runtime()?.block_on(async {
         let stop = console::stop_signal()?;
         let server = start_web().await?;
@@ -43,6 +47,20 @@ pub(crate) fn run(global: &Global, args: ListenArgs) -> anyhow::Result<CommandOu
         server.stop().await;
         ended
     })
+}
+
+/// Trains and deploys a model of the starter taxonomy, unless the directory has categories already.
+fn prepare_categories(data: &DataDir) -> anyhow::Result<()> {
+    let store = CategoryStore::at(&data.models());
+    if !store.taxonomy()?.is_empty() {
+        return Ok(());
+    }
+    let taxonomy = install_starter(&store)?;
+    let texts: Vec<(String, String)> =
+        store.examples()?.into_iter().map(|example| (example.value, example.category)).collect();
+    let trained = SystemClock.now().to_string();
+    let (model, card) = train(&texts, &taxonomy, &TrainingSettings::default(), &trained)?;
+    Ok(store.deploy(store.add_model(&model, &taxonomy, card)?.version)?)
 }
 
 /// Starts the sample web, on a port chosen by the system if the default one is in use.
