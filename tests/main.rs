@@ -40,7 +40,6 @@ mod politeness;
 mod processes;
 mod ranking;
 mod ranking_models;
-mod refresh;
 mod revisit;
 mod safety;
 mod schedules;
