@@ -291,9 +291,9 @@ settings! {
     }
     /// Refresh of known pages: the policy that decides when a page is fetched again.
     refresh: RefreshConfig {
-        /// Policy: lag (shortest wait of changes, by learned change rates), uniform (the fixed intervals crawl.refresh*),
+        /// Policy: uniform (the fixed intervals crawl.refresh*), lag (shortest wait of changes, by learned change rates),
         /// proportional, paper, freshness or harmonic.
-        policy: RefreshPolicyName = RefreshPolicyName::Lag,
+        policy: RefreshPolicyName = RefreshPolicyName::Uniform,
         /// Visits to known pages per day that the policy plans; 0 plans as many as the fixed intervals crawl.refresh* make.
         budget: u64 = 0,
         /// Maximum refresh interval: no page is left unvisited for longer.
