@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Evaluate searches on documentation packages of Debian, beside BM25 over the same pages.
 
-usage: documentation.py PHAROS [--folder DIR] [--judged DIR] [--queries N] [--margin M]
+usage: documentation.py PHAROS [--held-out] [--folder DIR] [--queries N] [--margin M]
 
 PHAROS is a release binary. Downloads the packages with apt-get, imports their HTML pages as eight sites (12,600 pages, English and
-Chinese), builds the index, and prints three tables:
-  judged       nDCG@5 of the queries in tests/documentation (--judged), in the order of the result page, by language
+Chinese), builds the index, and prints three tables. With --held-out, packages and queries are others, on which nothing was tuned.
+  judged       nDCG@5 of the queries in tests/documentation, in the order of the result page, by language
   BM25         the same for BM25 (k1 1.2, b 0.75) over title x 3 + body + anchors, any word, words of Pharos's export
   known items  `pharos eval search` with N queries of each kind (default 200)
 DIR (--folder) keeps packages and data directory for another run; an existing data directory in it is used as it is.
@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # Site: directories below /usr/share of a package, and where they are in the site.
-SITES = {
+DEVELOPMENT = {
     "python": [("python3.11-doc", "doc/python3.11/html", "")],
     "git": [("git-doc", "doc/git-doc", "")],
     "postgresql": [("postgresql-doc-15", "doc/postgresql-doc-15/html", "")],
@@ -36,6 +36,19 @@ SITES = {
                ("libreoffice-help-zh-cn", "libreoffice/help/zh-CN", "zh-CN")],
     "gimp": [("gimp-help-en", "gimp/2.0/help/en", "en"), ("gimp-help-zh-cn", "gimp/2.0/help/zh_CN", "zh_CN")],
 }
+HELD_OUT = {
+    "apache": [("apache2-doc", f"doc/apache2-doc/manual/{name}", name) for name in ("en", "zh-cn")],
+    "reference": [("debian-reference-en", "debian-reference", "en"), ("debian-reference-zh-cn", "debian-reference", "zh-cn")],
+    "faq": [("debian-faq", "doc/debian/FAQ", "en"), ("debian-faq-zh-cn", "doc/debian/FAQ/zh-cn", "zh-cn")],
+    "policy": [("debian-policy", "doc/debian-policy", "")],
+    "devref": [("developers-reference", "developers-reference", "")],
+    "exim": [("exim4-doc-html", "doc/exim4-doc-html", "")],
+    "gnucash": [("gnucash-docs", "doc/gnucash-docs/gnucash-guide-en", "guide")],
+    "octave": [("octave-doc", "doc/octave", "")],
+    "zsh": [("zsh-doc", "doc/zsh-common/html", "")],
+    "newmaint": [("maint-guide", "doc/maint-guide/html", "en"), ("maint-guide-zh-cn", "doc/maint-guide-zh-cn/html", "zh-cn")],
+    "kicad": [("kicad-doc-en", "doc/kicad/help/en", "en"), ("kicad-doc-zh", "doc/kicad/help/zh", "zh")],
+}
 WORD = re.compile(r"[a-z0-9_]+|[\u4e00-\u9fff]+")
 
 
@@ -43,19 +56,21 @@ def run(*command, **options):
     return subprocess.run([str(part) for part in command], check=True, **options)
 
 
-def download(folder):
+def download(folder, sites):
     """Write the HTML pages of all packages to folder/sites/SITE."""
     packages, unpacked = folder / "packages", folder / "unpacked"
-    packages.mkdir(parents=True, exist_ok=True)
-    names = sorted({package for parts in SITES.values() for package, _, _ in parts})
+    for made in (packages, unpacked):
+        made.mkdir(parents=True, exist_ok=True)
+    names = sorted({package for parts in sites.values() for package, _, _ in parts})
     run("apt-get", "download", "-q", *names, cwd=packages)
     for package in packages.glob("*.deb"):
         run("dpkg-deb", "-x", package, unpacked / package.name.split("_")[0])
-    for site, parts in SITES.items():
+    for site, parts in sites.items():
         for package, source, target in parts:
             source = unpacked / package / "usr/share" / source
             for page in source.rglob("*.html"):
-                if page.is_file():
+                # Links lead to untranslated pages and to other names of a page.
+                if page.is_file() and not page.is_symlink():
                     copy = folder / "sites" / site / target / page.relative_to(source)
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(page, copy)
@@ -111,7 +126,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pharos", type=Path)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--judged", type=Path, default=ROOT / "tests/documentation")
+    parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--margin", type=float)
     given = parser.parse_args()
@@ -120,16 +135,18 @@ def main():
 
 
 def evaluate(given, folder):
+    sites = HELD_OUT if given.held_out else DEVELOPMENT
+    judged = ROOT / "tests/documentation" / ("held-out" if given.held_out else "development")
     data = folder / "data"
     pharos = [given.pharos.absolute(), "--quiet", "--data", data]
     if not (data / "catalog.db").exists():
         if not (folder / "sites").exists():
-            download(folder)
-        for site in SITES:
+            download(folder, sites)
+        for site in sites:
             run(*pharos, "import", folder / "sites" / site, "--base-url", f"http://{site}.example/")
         run(*pharos, "index", "build")
     ranked_by_pharos = folder / "run.txt"
-    run(*pharos, "eval", "retrieval", "--pages", given.judged, "--run", ranked_by_pharos, stdout=subprocess.DEVNULL)
+    run(*pharos, "eval", "retrieval", "--pages", judged, "--run", ranked_by_pharos, stdout=subprocess.DEVNULL)
     by_pharos = collections.defaultdict(list)
     for line in ranked_by_pharos.read_text().splitlines():
         query, _, url, *_ = line.split()
@@ -137,11 +154,11 @@ def evaluate(given, folder):
     exported = run(*pharos, "export", "--format", "jsonl", stdout=subprocess.PIPE).stdout
     bm25 = Bm25([json.loads(line) for line in exported.splitlines()])
     grades = collections.defaultdict(dict)
-    for line in (given.judged / "qrels.txt").read_text().splitlines():
+    for line in (judged / "qrels.txt").read_text().splitlines():
         query, _, url, grade = line.split()
         grades[query][url] = int(grade)
     rows = collections.defaultdict(list)
-    for line in (given.judged / "queries.tsv").read_text().splitlines():
+    for line in (judged / "queries.tsv").read_text().splitlines():
         query, text = line.split("\t")
         lang = "zh" if any("\u4e00" <= character <= "\u9fff" for character in text) else "en"
         pair = ndcg(by_pharos[query], grades[query]), ndcg(bm25.search(text, 10), grades[query])
