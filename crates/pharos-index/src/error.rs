@@ -97,18 +97,30 @@ impl IndexError {
     /// Wraps an error of tantivy. One that the environment caused is an I/O error; any other means damage.
     pub(crate) fn tantivy(path: &Path) -> impl Fn(TantivyError) -> IndexError {
         let path = path.to_path_buf();
-        move |source| match io_cause(&source).filter(|error| is_environment(error)) {
+        move |source| match io_error(&source) {
             Some(error) => {
                 let action = if is_read_failure(&source) { "read" } else { "write" };
-                let source = io::Error::new(error.kind(), error.to_string());
-                IndexError::Io { action, path: path.clone(), source }
+                IndexError::Io { action, path: path.clone(), source: error }
             }
             None => IndexError::Tantivy { path: path.clone(), source: Box::new(source) },
         }
     }
 }
 
-/// Returns the I/O error behind an error of tantivy.
+/// Returns the I/O error behind an error of tantivy if the environment caused it.
+fn io_error(error: &TantivyError) -> Option<io::Error> {
+    let copy = |error: &io::Error| io::Error::new(error.kind(), error.to_string());
+    let cause = io_cause(error).filter(|error| is_environment(error)).map(copy);
+    cause.or_else(|| described_io_error(error).filter(is_environment))
+}
+
+/// Returns the I/O error that tantivy has turned into text: "… (os error 28)".
+fn described_io_error(error: &TantivyError) -> Option<io::Error> {
+    let (TantivyError::InternalError(text) | TantivyError::SystemError(text)) = error else { return None };
+    let code = text.split_once("(os error ")?.1.split_once(')')?.0;
+    Some(io::Error::from_raw_os_error(code.parse().ok()?))
+}
+
 fn io_cause(error: &TantivyError) -> Option<&io::Error> {
     Some(match error {
         TantivyError::IoError(error)
@@ -167,6 +179,11 @@ mod tests {
                 "{text}"
             );
         }
+        let described = TantivyError::InternalError("'No space left on device (os error 28)'".into());
+        let described = IndexError::tantivy(Path::new("index/latest-1"))(described);
+        assert!(described.to_string().contains("free disk space"), "{described}");
+        let other = TantivyError::InternalError("a bug (os error )".into());
+        assert!(IndexError::tantivy(Path::new("index/latest-1"))(other).is_damage());
         assert!(!wrapped(io::ErrorKind::PermissionDenied).is_damage());
         assert!(wrapped(io::ErrorKind::UnexpectedEof).is_damage());
     }
